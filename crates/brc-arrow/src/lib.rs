@@ -9,6 +9,7 @@ mod recycled;
 mod strings;
 mod types;
 mod utf8;
+mod views;
 
 pub use reader::{Feed, Options, Reader, scan_batches};
 pub use strings::StringForm;

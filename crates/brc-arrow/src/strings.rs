@@ -4,19 +4,14 @@
 //! arrays share: only the 16 bytes of the view are copied for each row.
 
 use crate::recycled::RecycledVec;
-use arrow_array::builder::{ArrayBuilder, StringViewBuilder};
-use arrow_array::cast::AsArray;
+use crate::views::Views;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, DictionaryArray, LargeBinaryArray, LargeStringArray, PrimitiveArray, StringArray,
-    StringViewArray, UInt32Array,
+    ArrayRef, BinaryArray, DictionaryArray, LargeBinaryArray, LargeStringArray, PrimitiveArray, StringArray,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
-use arrow_select::concat::concat;
-use arrow_select::take::take;
 use brc_core::{Column, Data, Dictionary};
-use bytes::Bytes;
 use std::collections::HashMap;
 use std::iter::repeat_n;
 use std::sync::Arc;
@@ -34,7 +29,7 @@ pub enum StringForm {
 }
 
 /// A dictionary that grows beyond this number of bytes is not copied; the strings of rows are copied instead.
-const MAX_GROWING_BYTES: usize = 1 << 25;
+pub(crate) const MAX_GROWING_BYTES: usize = 1 << 25;
 
 /// The strings that were appended since the previous array.
 pub(crate) enum Strings {
@@ -113,7 +108,7 @@ fn each_code(column: &Column<'_>, mut each: impl FnMut(u32)) {
 }
 
 /// Appends the code of every row, or 0 if it is not below `known`, which occurs only in nulls.
-fn push_codes(column: &Column<'_>, known: u32, all: &mut Vec<u32>) {
+pub(crate) fn push_codes(column: &Column<'_>, known: u32, all: &mut Vec<u32>) {
     let code = |code: u32| if code < known { code } else { 0 };
     match column.data {
         Data::Codes { codes, .. } => all.extend(codes.iter().map(|&own| code(own))),
@@ -147,144 +142,6 @@ pub(crate) fn each_string(
 
 fn too_large() -> ArrowError {
     ArrowError::OffsetOverflowError(i32::MAX as usize)
-}
-
-/// Builds views of strings. Rows are collected as codes or bytes and converted to views together, so that they are
-/// validated together as well: one by one, validation would dominate.
-pub(crate) struct Views {
-    /// Arrays of earlier rows: one for each change between codes and bytes, or of offsets that overflow.
-    parts: Vec<StringViewArray>,
-    codes: RecycledVec<u32>,
-    plain: Plain,
-    shared: Shared,
-}
-
-/// The size in bytes of buffers with shared strings. Each array copies the last one, if it may be extended.
-const SHARED_BLOCK: u32 = 1 << 17;
-
-/// The strings of a dictionary as views of buffers that all arrays share.
-struct Shared {
-    /// The builder of the strings.
-    growing: StringViewBuilder,
-    /// All strings as an array, unless some were added since it was made.
-    array: Option<StringViewArray>,
-    /// The number of strings.
-    known: usize,
-    /// Whether the dictionary cannot be shared because it grew too large, or has a string that is not UTF-8, which rows
-    /// may not even use.
-    is_off: bool,
-}
-
-/// Keeps a dictionary alive whose bytes an array shares.
-struct DictionaryBytes(Dictionary);
-
-impl AsRef<[u8]> for DictionaryBytes {
-    fn as_ref(&self) -> &[u8] {
-        self.0.span(0..self.0.len() as u32)
-    }
-}
-
-impl Shared {
-    fn new() -> Self {
-        let growing = StringViewBuilder::new().with_fixed_block_size(SHARED_BLOCK);
-        Self { growing, array: None, known: 0, is_off: false }
-    }
-
-    /// Adds the new strings of a dictionary. Returns whether all of them have views, and there are any.
-    fn accepts(&mut self, dictionary: &Dictionary) -> Result<bool, ArrowError> {
-        self.is_off |= !dictionary.is_complete() && dictionary.value_bytes() > MAX_GROWING_BYTES;
-        self.is_off |= dictionary.value_bytes() > i32::MAX as usize;
-        if !self.is_off && self.known < dictionary.len() {
-            let is_large = dictionary.value_bytes() > SHARED_BLOCK as usize;
-            self.array = if dictionary.is_complete() && is_large { Self::share(dictionary) } else { None };
-            if self.array.is_none() {
-                self.copy(dictionary)?;
-            }
-            self.known = dictionary.len();
-        }
-        Ok(!self.is_off && !dictionary.is_empty())
-    }
-
-    /// Views that share the memory of a dictionary; `None` if a string is not UTF-8.
-    fn share(dictionary: &Dictionary) -> Option<StringViewArray> {
-        let mut views = StringViewBuilder::with_capacity(dictionary.len());
-        let block = views.append_block(Bytes::from_owner(DictionaryBytes(dictionary.clone())).into());
-        let mut ranges = (0..dictionary.len() as u32).map(|code| dictionary.place(code).1);
-        ranges.try_for_each(|range| views.try_append_view(block, range.start as u32, range.len() as u32)).ok()?;
-        Some(views.finish())
-    }
-
-    /// Copies the new strings of a dictionary.
-    fn copy(&mut self, dictionary: &Dictionary) -> Result<(), ArrowError> {
-        for code in self.growing.len() as u32..dictionary.len() as u32 {
-            match std::str::from_utf8(dictionary.get(code)) {
-                Ok(string) => self.growing.try_append_value(string)?,
-                Err(_) => {
-                    self.is_off = true;
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// All strings, in the order of their codes.
-    fn array(&mut self) -> &StringViewArray {
-        self.array.get_or_insert_with(|| self.growing.finish_cloned())
-    }
-}
-
-impl Views {
-    fn new() -> Self {
-        Self {
-            parts: Vec::new(),
-            codes: RecycledVec::default(),
-            plain: Plain::new(DataType::Utf8),
-            shared: Shared::new(),
-        }
-    }
-
-    fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
-        if let Some(dictionary) = column.dictionary()
-            && self.shared.accepts(dictionary)?
-        {
-            if self.plain.rows() > 0 {
-                self.end_part()?;
-            }
-            push_codes(column, self.shared.known as u32, &mut self.codes);
-            return Ok(());
-        }
-        if !self.codes.is_empty() || !self.plain.has_room_for(column) {
-            self.end_part()?;
-        }
-        self.plain.take(column, rows)
-    }
-
-    fn end_part(&mut self) -> Result<(), ArrowError> {
-        let part = self.part_array(None)?;
-        self.parts.push(part);
-        Ok(())
-    }
-
-    /// The views of the rows that were collected in one form.
-    fn part_array(&mut self, nulls: Option<NullBuffer>) -> Result<StringViewArray, ArrowError> {
-        if self.codes.is_empty() {
-            return Ok(StringViewArray::from(&self.plain.text(nulls)?));
-        }
-        let codes = UInt32Array::try_new(self.codes.take().into(), nulls)?;
-        Ok(take(self.shared.array(), &codes, None)?.as_string_view().clone())
-    }
-
-    fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
-        if self.parts.is_empty() {
-            return Ok(Arc::new(self.part_array(nulls)?));
-        }
-        self.end_part()?;
-        let parts = std::mem::take(&mut self.parts);
-        let parts: Vec<&dyn Array> = parts.iter().map(|part_array| -> &dyn Array { part_array }).collect();
-        let (views, buffers, _) = concat(&parts)?.as_string_view().clone().into_parts();
-        Ok(Arc::new(StringViewArray::try_new(views, buffers, nulls)?))
-    }
 }
 
 /// Builds codes of the table's dictionary, or of one of the array's own.
@@ -379,25 +236,25 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    fn new(data_type: DataType) -> Self {
+    pub(crate) fn new(data_type: DataType) -> Self {
         let mut offsets = RecycledVec::default();
         offsets.push(0);
         Self { offsets, bytes: RecycledVec::default(), data_type }
     }
 
-    fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Whether offsets can represent the strings of a column.
-    fn has_room_for(&self, column: &Column<'_>) -> bool {
+    pub(crate) fn has_room_for(&self, column: &Column<'_>) -> bool {
         match column.data {
             Data::Bytes(strings) => self.bytes.len() + strings.span().len() <= i32::MAX as usize,
             Data::Codes { .. } | Data::Runs { .. } | Data::Integers(_) | Data::Floats(_) => true,
         }
     }
 
-    fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
+    pub(crate) fn take(&mut self, column: &Column<'_>, rows: usize) -> Result<(), ArrowError> {
         match column.data {
             Data::Bytes(strings) if !column.has_nulls() => {
                 let (offsets, start) = (strings.parts().0, self.bytes.len() as i32);
@@ -422,7 +279,7 @@ impl Plain {
         (OffsetBuffer::new(ScalarBuffer::from(offsets)), self.bytes.take())
     }
 
-    fn text(&mut self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
+    pub(crate) fn text(&mut self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
         let (offsets, bytes) = self.parts();
         StringArray::try_new(offsets, bytes, nulls)
     }

@@ -121,12 +121,12 @@ pub(crate) fn note_unread(table: &dyn Table) {
     if table.inferred().is_some() {
         return;
     }
-    let left_out = table.schema().left_out();
-    for column in left_out.iter().take(MAX_COLUMNS) {
+    let unsupported_columns = table.schema().unsupported_columns();
+    for column in unsupported_columns.iter().take(MAX_COLUMNS) {
         message!("note: {}; it is left out", printable::line(column.to_string().as_bytes()));
     }
-    if left_out.len() > MAX_COLUMNS {
-        let more = counted((left_out.len() - MAX_COLUMNS) as u64, "more column");
+    if unsupported_columns.len() > MAX_COLUMNS {
+        let more = counted((unsupported_columns.len() - MAX_COLUMNS) as u64, "more column");
         message!("note: {more} of types that brc does not read; brc schema lists them");
     }
 }

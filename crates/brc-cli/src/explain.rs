@@ -40,9 +40,13 @@ pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     message!("rows        read: {}", count(totals.rows));
     message!("            answered from statistics: {}", count(totals.summarised_rows));
     message!("            skipped: {}", count(totals.skipped_rows));
-    let lanes: Vec<_> = totals.lanes.rows().map(|(lane, rows)| format!("{}: {}", lane.name(), count(rows))).collect();
-    if !lanes.is_empty() {
-        message!("rows by     {}", lanes.join(", "));
+    let access_paths: Vec<_> = totals
+        .access_paths
+        .rows()
+        .map(|(access_path, rows)| format!("{}: {}", access_path.name(), count(rows)))
+        .collect();
+    if !access_paths.is_empty() {
+        message!("rows by     {}", access_paths.join(", "));
         message!("groups      {}", count(totals.groups));
     }
     if totals.spilled_bytes > 0 {
@@ -69,7 +73,7 @@ pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
         ("decode", totals.decode_time),
         ("aggregate", totals.aggregate_time),
         ("scan", totals.scan_time),
-        ("merge", totals.regroup_time),
+        ("merge", totals.merge_time),
         ("sort", totals.sort_time),
         ("total", total),
     ];

@@ -383,9 +383,10 @@ fn files_are_verified_one_by_one() {
     place.run("generate t.txt --rows 10k").ok();
     place.run("convert t.txt t.buren").ok();
     let size = place.read("t.buren").len();
-    let verdict = place.run("verify t.buren t.txt").text();
+    let prune_result = place.run("verify t.buren t.txt").text();
     assert!(
-        verdict.starts_with("t.buren: OK (buren, 10,000 rows, ") && verdict.contains("\nt.txt: OK (csv, 10,000 rows, ")
+        prune_result.starts_with("t.buren: OK (buren, 10,000 rows, ")
+            && prune_result.contains("\nt.txt: OK (csv, 10,000 rows, ")
     );
     place.write("cut.buren", &place.read("t.buren")[..size - 1]);
     place.write("bad.txt", "Abha\n");

@@ -36,14 +36,14 @@ pub use append::append;
 pub use batch::{Batch, ByteStrings, Column, Data, Integers, Run};
 pub use bitmap::{Bitmap, BitmapBuffer};
 pub use dictionary::Dictionary;
-pub use error::{Error, Result, RowFault, RowPlace, UnsupportedReason, UnsupportedValue};
+pub use error::{Error, Result, RowFault, RowLocation, UnsupportedReason, UnsupportedValue};
 pub use inferred::{current_schema, read_rows, with_types};
 pub use logical_type::{LogicalType, PhysicalType, TimeUnit};
-pub use predicate::{Comparison, Known, KnownValues, Predicate, Verdict, float_of_order, float_order};
+pub use predicate::{ColumnStatistics, Comparison, Predicate, PruneResult, ValueBounds, float_of_order, float_order};
 pub use read_at::{ReadAhead, ReadAt, WriteAt};
 pub use rejects::{Reject, Rejects};
 pub use scan::{Progress, Worker, scan, scan_and};
-pub use schema::{Field, LeftOut, Schema, SchemaError};
+pub use schema::{Field, Schema, SchemaError, UnsupportedColumn};
 pub use statistics::Statistics;
 pub use table::{
     BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError,

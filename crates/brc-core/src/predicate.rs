@@ -106,18 +106,18 @@ pub fn float_of_order(order: i64) -> f64 {
 
 /// Column statistics over some rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct ColumnStatistics<'a> {
     /// The bounds of the values that are not null.
-    pub values: KnownValues<'a>,
+    pub values: ValueBounds<'a>,
     /// Whether there may be nulls.
     pub nulls: bool,
 }
 
 /// The bounds of the values that are not null.
 #[derive(Debug, Clone, Copy)]
-pub enum KnownValues<'a> {
+pub enum ValueBounds<'a> {
     /// No statistics.
-    Nothing,
+    Unknown,
     /// There are no values: all rows are null.
     None,
     /// The minimum and maximum string.
@@ -136,32 +136,32 @@ pub enum KnownValues<'a> {
     },
 }
 
-impl<'a> Known<'a> {
+impl<'a> ColumnStatistics<'a> {
     /// No statistics; there may be nulls.
-    pub const NOTHING: Self = Self { values: KnownValues::Nothing, nulls: true };
+    pub const UNKNOWN: Self = Self { values: ValueBounds::Unknown, nulls: true };
 
     /// Every row has this string.
     #[must_use]
     pub fn string(value: &'a [u8]) -> Self {
-        Self { values: KnownValues::Strings { min: value, max: value }, nulls: false }
+        Self { values: ValueBounds::Strings { min: value, max: value }, nulls: false }
     }
 
     /// Every row has a number in this range.
     #[must_use]
     pub fn numbers(min: i64, max: i64) -> Self {
-        Self { values: KnownValues::Numbers { min: min.into(), max: max.into() }, nulls: false }
+        Self { values: ValueBounds::Numbers { min: min.into(), max: max.into() }, nulls: false }
     }
 }
 
-impl From<&Statistics> for Known<'_> {
+impl From<&Statistics> for ColumnStatistics<'_> {
     fn from(statistics: &Statistics) -> Self {
-        if statistics.count == 0 { Self::NOTHING } else { Self::numbers(statistics.min, statistics.max) }
+        if statistics.count == 0 { Self::UNKNOWN } else { Self::numbers(statistics.min, statistics.max) }
     }
 }
 
 /// The result of evaluating a predicate on statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PruneResult {
     /// True for every row: no row needs a test.
     Always,
     /// True for no row: all rows can be pruned.
@@ -184,10 +184,10 @@ impl TruthValues {
     const NULL: Self = Self { may_be_true: false, may_be_false: false, may_be_null: true };
 
     /// The truth values of a condition on a column, given those for rows that have a value.
-    fn of_values(known: &Known<'_>, may_be_true: bool, may_be_false: bool) -> Self {
+    fn of_values(known: &ColumnStatistics<'_>, may_be_true: bool, may_be_false: bool) -> Self {
         match known.values {
-            KnownValues::None => Self::NULL,
-            KnownValues::Nothing | KnownValues::Strings { .. } | KnownValues::Numbers { .. } => {
+            ValueBounds::None => Self::NULL,
+            ValueBounds::Unknown | ValueBounds::Strings { .. } | ValueBounds::Numbers { .. } => {
                 Self { may_be_true, may_be_false, may_be_null: known.nulls }
             }
         }
@@ -209,15 +209,15 @@ impl TruthValues {
 
 impl Predicate {
     /// Evaluates the predicate on the statistics of each column.
-    pub fn decide<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> Verdict {
+    pub fn decide<'a>(&self, known: &impl Fn(usize) -> ColumnStatistics<'a>) -> PruneResult {
         match self.truth_values(known) {
-            TruthValues::TRUE => Verdict::Always,
-            TruthValues { may_be_true: false, .. } => Verdict::Never,
-            _ => Verdict::Maybe,
+            TruthValues::TRUE => PruneResult::Always,
+            TruthValues { may_be_true: false, .. } => PruneResult::Never,
+            _ => PruneResult::Maybe,
         }
     }
 
-    fn truth_values<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> TruthValues {
+    fn truth_values<'a>(&self, known: &impl Fn(usize) -> ColumnStatistics<'a>) -> TruthValues {
         let all = |parts: &[Self], negated: bool| {
             let truth_values = parts.iter().map(|part| part.truth_values(known));
             truth_values
@@ -230,22 +230,22 @@ impl Predicate {
             Self::Range { column, low, high } => {
                 let known = known(*column);
                 let (within, without) = match known.values {
-                    KnownValues::Numbers { min, max } => (*low <= max && min <= *high, min < *low || *high < max),
-                    KnownValues::Nothing | KnownValues::None | KnownValues::Strings { .. } => (true, true),
+                    ValueBounds::Numbers { min, max } => (*low <= max && min <= *high, min < *low || *high < max),
+                    ValueBounds::Unknown | ValueBounds::None | ValueBounds::Strings { .. } => (true, true),
                 };
                 TruthValues::of_values(&known, within && low <= high, without || low > high)
             }
             Self::Compare { column, comparison, value } => {
                 let known = known(*column);
                 let (holds, fails) = match known.values {
-                    KnownValues::Strings { min, max } => comparison.within(min.cmp(value), max.cmp(value)),
-                    KnownValues::Nothing | KnownValues::None | KnownValues::Numbers { .. } => (true, true),
+                    ValueBounds::Strings { min, max } => comparison.within(min.cmp(value), max.cmp(value)),
+                    ValueBounds::Unknown | ValueBounds::None | ValueBounds::Numbers { .. } => (true, true),
                 };
                 TruthValues::of_values(&known, holds, fails)
             }
             Self::IsNull { column } => {
-                let Known { values, nulls } = known(*column);
-                let none = matches!(values, KnownValues::None);
+                let ColumnStatistics { values, nulls } = known(*column);
+                let none = matches!(values, ValueBounds::None);
                 TruthValues { may_be_true: none || nulls, may_be_false: !none, may_be_null: false }
             }
             Self::And(parts) => all(parts, false),
@@ -334,7 +334,7 @@ mod tests {
     const STRINGS: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
 
     proptest! {
-        /// A verdict for all rows holds for each of them.
+        /// A prune_result for all rows holds for each of them.
         #[test]
         fn verdicts_hold_for_every_row(
             predicate in arbitrary(),
@@ -343,29 +343,29 @@ mod tests {
         ) {
             let (min, max) = (numbers.0, numbers.0 + numbers.1);
             let (first, last) = (strings.0, strings.0 + strings.1);
-            let verdict = predicate.decide(&|column| match column {
-                0 => Known { values: KnownValues::Numbers { min, max }, nulls: numbers.2 },
-                _ => Known {
-                    values: KnownValues::Strings { min: STRINGS[first], max: STRINGS[last] },
+            let prune_result = predicate.decide(&|column| match column {
+                0 => ColumnStatistics { values: ValueBounds::Numbers { min, max }, nulls: numbers.2 },
+                _ => ColumnStatistics {
+                    values: ValueBounds::Strings { min: STRINGS[first], max: STRINGS[last] },
                     nulls: strings.2,
                 },
             });
             for number in (min..=max).map(Some).chain(numbers.2.then_some(None)) {
                 for string in STRINGS[first..=last].iter().copied().map(Some).chain(strings.2.then_some(None)) {
                     let truth = truth(&predicate, number, string);
-                    prop_assert!(verdict != Verdict::Always || truth == Some(true), "{:?} {:?}", number, string);
-                    prop_assert!(verdict != Verdict::Never || truth != Some(true), "{:?} {:?}", number, string);
+                    prop_assert!(prune_result != PruneResult::Always || truth == Some(true), "{:?} {:?}", number, string);
+                    prop_assert!(prune_result != PruneResult::Never || truth != Some(true), "{:?} {:?}", number, string);
                 }
             }
             // A row with exact statistics never yields `Maybe`.
             for number in [None, Some(3i128)] {
                 let one = predicate.decide(&|column| match (column, number) {
-                    (0, None) => Known { values: KnownValues::None, nulls: true },
-                    (0, Some(number)) => Known { values: KnownValues::Numbers { min: number, max: number }, nulls: false },
-                    _ => Known::string(b"b"),
+                    (0, None) => ColumnStatistics { values: ValueBounds::None, nulls: true },
+                    (0, Some(number)) => ColumnStatistics { values: ValueBounds::Numbers { min: number, max: number }, nulls: false },
+                    _ => ColumnStatistics::string(b"b"),
                 });
                 let holds = truth(&predicate, number, Some(b"b")) == Some(true);
-                prop_assert_eq!(one, if holds { Verdict::Always } else { Verdict::Never });
+                prop_assert_eq!(one, if holds { PruneResult::Always } else { PruneResult::Never });
             }
         }
 

@@ -10,9 +10,9 @@ mod uncounted;
 pub(crate) use uncounted::Counter;
 
 use crate::batch::Batch;
-use crate::error::{Error, Result, RowPlace};
+use crate::error::{Error, Result, RowLocation};
 use crate::interrupt;
-use crate::predicate::Verdict;
+use crate::predicate::PruneResult;
 use crate::schema::Schema;
 use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table, TableFile};
 use crate::workers::run_workers;
@@ -142,7 +142,7 @@ fn count_open_splits(table: &dyn Table, options: &ScanOptions, most: usize) -> u
     let is_open = |split: &Split| match &options.predicate {
         // The splits of a stream are endless and have no statistics.
         Some(predicate) if table.rows_of(split.index).is_some() => {
-            predicate.decide(&|column| table.known(split.index, column)) != Verdict::Never
+            predicate.decide(&|column| table.statistics(split.index, column)) != PruneResult::Never
         }
         _ => true,
     };
@@ -269,7 +269,7 @@ impl Shared<'_> {
                 let column = column.and_then(|column| fields.get(column)).map(|field| field.name.clone());
                 let lines_before = records.lines_of(file.first_split..index);
                 let line = file.table.header_lines() + lines_before + line_in_split + 1;
-                Error::BadRow { path, place: RowPlace { line, byte, column }, fault }
+                Error::BadRow { path, place: RowLocation { line, byte, column }, fault }
             }
         })
     }
@@ -330,7 +330,7 @@ impl Sink for CountingSink<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predicate::{Known, KnownValues, Predicate};
+    use crate::predicate::{ColumnStatistics, Predicate, ValueBounds};
     use std::path::Path;
     use std::sync::{Condvar, mpsc};
     use std::time::Duration;
@@ -420,8 +420,8 @@ mod tests {
             Some(1)
         }
 
-        fn known(&self, split: u64, _: usize) -> Known<'_> {
-            Known { values: KnownValues::Numbers { min: split.into(), max: split.into() }, nulls: false }
+        fn statistics(&self, split: u64, _: usize) -> ColumnStatistics<'_> {
+            ColumnStatistics { values: ValueBounds::Numbers { min: split.into(), max: split.into() }, nulls: false }
         }
 
         fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

@@ -33,21 +33,21 @@ impl Field {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schema {
     fields: Vec<Field>,
-    left_out: Vec<LeftOut>,
+    unsupported_columns: Vec<UnsupportedColumn>,
     #[serde(default)]
     metadata: Vec<(String, String)>,
 }
 
 /// A column of a file that the table lacks, because `brc` does not support its type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct UnsupportedColumn {
     /// Its name in the file.
     pub name: String,
     /// Its type with an article: "a date", "a list" …
     pub kind: String,
 }
 
-impl fmt::Display for LeftOut {
+impl fmt::Display for UnsupportedColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "column '{}' is {}, which brc does not read", self.name, self.kind)
     }
@@ -110,19 +110,19 @@ impl Schema {
                 return Err(SchemaError::Type { column: field.name.clone(), error });
             }
         }
-        Ok(Self { fields, left_out: Vec::new(), metadata: Vec::new() })
+        Ok(Self { fields, unsupported_columns: Vec::new(), metadata: Vec::new() })
     }
 
     /// Sets the unsupported columns of the file.
     #[must_use]
-    pub fn without(self, left_out: Vec<LeftOut>) -> Self {
-        Self { left_out, ..self }
+    pub fn without(self, unsupported_columns: Vec<UnsupportedColumn>) -> Self {
+        Self { unsupported_columns, ..self }
     }
 
     /// The columns of the file that are not supported.
     #[must_use]
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.left_out
+    pub fn unsupported_columns(&self) -> &[UnsupportedColumn] {
+        &self.unsupported_columns
     }
 
     /// Sets metadata of the table as a whole, such as the width of an image. Encodings that support metadata store it.
@@ -153,7 +153,7 @@ impl Schema {
             Field::required("station", LogicalType::String),
             Field::required("temperature", LogicalType::decimal(1)),
         ];
-        Self { fields, left_out: Vec::new(), metadata: Vec::new() }
+        Self { fields, unsupported_columns: Vec::new(), metadata: Vec::new() }
     }
 
     /// Parses types for some columns: `name=type,name=type not null…`, in the syntax of [`Schema::parse`].

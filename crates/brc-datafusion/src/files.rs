@@ -100,13 +100,13 @@ impl FileTables {
     async fn table(&self, paths: &[&str], options: &[OsString], is_binary: bool) -> Result<Arc<dyn TableProvider>> {
         let table = self.file_table(paths, options, is_binary);
         let table = table.map_err(|error| DataFusionError::External(Box::new(error)))?;
-        if table.left_out().is_empty() {
+        if table.unsupported_columns().is_empty() {
             return Ok(Arc::new(table));
         }
         if let Some(whole) = self.nested_table(paths).await {
             return Ok(whole);
         }
-        table.left_out().iter().for_each(|column| eprintln!("brc-sql: note: {column}; it is left out"));
+        table.unsupported_columns().iter().for_each(|column| eprintln!("brc-sql: note: {column}; it is left out"));
         Ok(Arc::new(table))
     }
 

@@ -1,7 +1,7 @@
 //! Converts the stored statistics of files to those of DataFusion: statistics of a whole table, which it uses to order
 //! joins, and bounds of each split, which prune splits.
 
-use brc_core::{Field, Known, KnownValues, Schema, Table, float_of_order};
+use brc_core::{Field, Schema, Table, ValueBounds, float_of_order};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, SchemaRef, TimeUnit};
 use datafusion::common::pruning::PruningStatistics;
@@ -27,10 +27,10 @@ pub(crate) fn table_statistics(table: &dyn Table, columns: &Schema, arrow: &Sche
 fn column_statistics(table: &dyn Table, column: usize, field: &Field, arrow: &SchemaRef) -> ColumnStatistics {
     let mut found = ColumnStatistics::new_unknown();
     let (mut has_nulls, mut bounds, mut is_known) = (false, None::<[ScalarValue; 2]>, true);
-    for known in table.known_by_split(column) {
+    for known in table.statistics_by_split(column) {
         has_nulls |= known.nulls;
         match (scalars(&known, arrow.field(column).data_type()), known.values) {
-            (_, KnownValues::None) => {}
+            (_, ValueBounds::None) => {}
             (Some([min, max]), _) => {
                 bounds = Some(match bounds.take() {
                     Some([least, most]) => [if min < least { min } else { least }, if max > most { max } else { most }],
@@ -40,7 +40,7 @@ fn column_statistics(table: &dyn Table, column: usize, field: &Field, arrow: &Sc
             (None, _) => is_known = false,
         }
     }
-    let totals = table.known_totals(column);
+    let totals = table.column_totals(column);
     let exact = |count: Option<u64>| count.and_then(|count| usize::try_from(count).ok()).map(Precision::Exact);
     let no_nulls = (!has_nulls && table.rows().is_some()).then_some(0);
     found.null_count = exact(totals.nulls.or(no_nulls)).unwrap_or_default();
@@ -77,17 +77,17 @@ fn sum_of(sum: i128, data_type: &DataType) -> Option<ScalarValue> {
 }
 
 /// The minimum and maximum, if they are known.
-fn scalars(known: &Known<'_>, data_type: &DataType) -> Option<[ScalarValue; 2]> {
+fn scalars(known: &brc_core::ColumnStatistics<'_>, data_type: &DataType) -> Option<[ScalarValue; 2]> {
     match known.values {
-        KnownValues::Numbers { min, max } => Some([number(min, data_type)?, number(max, data_type)?]),
-        KnownValues::Strings { min, max } if *data_type == DataType::Utf8View => {
+        ValueBounds::Numbers { min, max } => Some([number(min, data_type)?, number(max, data_type)?]),
+        ValueBounds::Strings { min, max } if *data_type == DataType::Utf8View => {
             let text = |bytes: &[u8]| Some(ScalarValue::Utf8View(Some(std::str::from_utf8(bytes).ok()?.to_owned())));
             Some([text(min)?, text(max)?])
         }
-        KnownValues::Strings { min, max } if *data_type == DataType::Binary => {
+        ValueBounds::Strings { min, max } if *data_type == DataType::Binary => {
             Some([min, max].map(|bytes| ScalarValue::Binary(Some(bytes.to_vec()))))
         }
-        KnownValues::Strings { .. } | KnownValues::Nothing | KnownValues::None => None,
+        ValueBounds::Strings { .. } | ValueBounds::Unknown | ValueBounds::None => None,
     }
 }
 
@@ -122,13 +122,13 @@ pub(crate) struct SplitStatistics<'a> {
 }
 
 impl SplitStatistics<'_> {
-    fn known(&self, column: &Column) -> Option<(Known<'_>, &DataType)> {
+    fn statistics(&self, column: &Column) -> Option<(brc_core::ColumnStatistics<'_>, &DataType)> {
         let (index, field) = self.arrow.column_with_name(&column.name)?;
-        Some((self.table.known(self.split, index), field.data_type()))
+        Some((self.table.statistics(self.split, index), field.data_type()))
     }
 
     fn bounds(&self, column: &Column) -> Option<[ScalarValue; 2]> {
-        let (known, data_type) = self.known(column)?;
+        let (known, data_type) = self.statistics(column)?;
         scalars(&known, data_type)
     }
 
@@ -151,9 +151,9 @@ impl PruningStatistics for SplitStatistics<'_> {
     }
 
     fn null_counts(&self, column: &Column) -> Option<ArrayRef> {
-        let (known, _) = self.known(column)?;
+        let (known, _) = self.statistics(column)?;
         let nulls = match known.values {
-            KnownValues::None => self.rows(),
+            ValueBounds::None => self.rows(),
             _ if known.nulls => None,
             _ => Some(0),
         };

@@ -9,7 +9,7 @@ use crate::sql;
 use crate::statistics::table_statistics;
 use async_trait::async_trait;
 use brc_arrow::Options;
-use brc_core::{Error, LeftOut, Progress, Schema, Split, Table, read_rows};
+use brc_core::{Error, Progress, Schema, Split, Table, UnsupportedColumn, read_rows};
 use brc_encodings::FileIdentity;
 use brc_query::{Plan, Query};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -123,8 +123,8 @@ impl FileTable {
 
     /// The columns of the file that are not supported: lists and structs.
     #[must_use]
-    pub fn left_out(&self) -> &[LeftOut] {
-        self.columns.left_out()
+    pub fn unsupported_columns(&self) -> &[UnsupportedColumn] {
+        self.columns.unsupported_columns()
     }
 
     /// The table.

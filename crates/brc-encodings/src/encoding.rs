@@ -4,8 +4,8 @@ use crate::csv::{Headers, Inference};
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, identifier,
-    read_rows,
+    BatchWriter, Error, Field, LogicalType, Progress, Result, ScanOptions, Schema, Table, UnsupportedColumn,
+    identifier, read_rows,
 };
 use brc_text::typed::Ragged;
 use brc_text::{DialectOverrides, Form, TableForms};
@@ -160,7 +160,7 @@ pub trait Encoding: Sync {
 /// # Errors
 /// [`Error::Unsupported`] if the table has unsupported columns.
 pub(crate) fn whole(table: &dyn Table) -> Result<ScanOptions> {
-    match (table.inferred(), table.schema().left_out()) {
+    match (table.inferred(), table.schema().unsupported_columns()) {
         (Some(inferred), _) => Ok(ScanOptions::everything(&inferred)),
         (None, []) => Ok(ScanOptions::everything(table.schema())),
         (None, [column, ..]) => Err(unread(table.path(), column)),
@@ -168,7 +168,7 @@ pub(crate) fn whole(table: &dyn Table) -> Result<ScanOptions> {
 }
 
 /// The error that a required column is unsupported.
-pub(crate) fn unread(path: &Path, column: &LeftOut) -> Error {
+pub(crate) fn unread(path: &Path, column: &UnsupportedColumn) -> Error {
     Error::unsupported(path, format!("{column}; leave it out of the file, or cast it to a string or a number"))
 }
 

@@ -5,7 +5,8 @@ use crate::columnar::{self, arrow_columns, guarded, table_metadata};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema as ArrowSchema};
 use brc_core::{
-    Error, Field, LeftOut, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
+    Error, Field, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
+    UnsupportedColumn,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -47,17 +48,17 @@ impl RecordBatches {
     /// [`Error::Unsupported`] if a table cannot have their columns.
     pub fn new(name: &Path, reader: Box<dyn RecordBatchReader + Send>) -> Result<Self> {
         let arrow = reader.schema();
-        let (mut fields, mut positions, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fields, mut positions, mut unsupported_columns) = (Vec::new(), Vec::new(), Vec::new());
         for (position, field) in arrow.fields().iter().enumerate() {
             match logical_type(field) {
                 Ok(logical_type) => {
                     positions.push(position);
                     fields.push(Field { name: field.name().clone(), logical_type, nullable: field.is_nullable() });
                 }
-                Err(kind) => left_out.push(LeftOut { name: field.name().clone(), kind }),
+                Err(kind) => unsupported_columns.push(UnsupportedColumn { name: field.name().clone(), kind }),
             }
         }
-        let schema = columnar::schema(name, fields, left_out)?.with_metadata(metadata(&arrow));
+        let schema = columnar::schema(name, fields, unsupported_columns)?.with_metadata(metadata(&arrow));
         let source = Mutex::new(RemainingBatches { reader, batch: None, split_rows: None, next: 0 });
         Ok(Self { name: name.to_owned(), schema, positions, source, moved: Condvar::new() })
     }
@@ -294,6 +295,9 @@ mod tests {
         let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
         let table = RecordBatches::new(Path::new("it"), Box::new(reader)).unwrap();
         assert_eq!(table.schema().to_string(), "n:int64 not null");
-        assert_eq!(table.schema().left_out()[0].to_string(), "column 'x' is a struct, which brc does not read");
+        assert_eq!(
+            table.schema().unsupported_columns()[0].to_string(),
+            "column 'x' is a struct, which brc does not read"
+        );
     }
 }

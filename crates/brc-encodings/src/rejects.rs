@@ -5,7 +5,7 @@
 //! line feed is quoted as in CSV, so that CSV readers return exactly these bytes.
 
 use crate::output::Output;
-use brc_core::{Error, Reject, Rejects, Result, RowFault, RowPlace, Table};
+use brc_core::{Error, Reject, Rejects, Result, RowFault, RowLocation, Table};
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -97,7 +97,7 @@ impl RejectLog {
                 self.line(table, line, &column, fault.as_ref(), &reject)?;
             }
             if self.count == self.limit {
-                let place = RowPlace { line, byte: reject.byte, column: None };
+                let place = RowLocation { line, byte: reject.byte, column: None };
                 return Err(Error::TooManyRejects { path: table.path().to_owned(), place, limit: self.limit });
             }
             self.count += 1;

@@ -15,8 +15,8 @@ mod scanner;
 mod translation;
 
 use brc_core::{
-    ColumnChanges, Conjunct, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema,
-    SkippedLines, Split, Table, TableFile, TextReason, Verdict, current_schema, read_rows,
+    ColumnChanges, ColumnStatistics, Conjunct, Error, Predicate, Progress, PruneResult, Result, ScanOptions, Scanner,
+    Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
 pub use constants::ConstantColumn;
@@ -125,11 +125,11 @@ impl Union {
     }
 
     /// The statistics over all rows of a table of a column with the given origin, before any row is read.
-    fn known_of_all(&self, table: usize, origin: Origin) -> Known<'_> {
+    fn statistics_of_all(&self, table: usize, origin: Origin) -> ColumnStatistics<'_> {
         match origin {
-            Origin::Column { .. } => Known::NOTHING,
-            Origin::Constant(constant) => self.constants[constant].of(table).known(),
-            Origin::Missing => Known { values: KnownValues::None, nulls: true },
+            Origin::Column { .. } => ColumnStatistics::UNKNOWN,
+            Origin::Constant(constant) => self.constants[constant].of(table).statistics(),
+            Origin::Missing => ColumnStatistics { values: ValueBounds::None, nulls: true },
         }
     }
 
@@ -146,7 +146,7 @@ impl Union {
         };
         let projection: Vec<_> = options.projection.iter().filter_map(own).collect();
         let is_missing =
-            |column: &usize| matches!(self.known_of_all(table, origins[*column]).values, KnownValues::None);
+            |column: &usize| matches!(self.statistics_of_all(table, origins[*column]).values, ValueBounds::None);
         let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, origins, predicate));
         let is_converted = |column: &usize| origins[*column].is_converted();
         // Statistics may replace rows only if all rows are known to match, and only in the type of the union.
@@ -172,14 +172,14 @@ impl Union {
     /// The predicate for the rows of one table; `None` if it depends on a column that the table lacks.
     fn predicate_of(&self, table: usize, origins: &[Origin], predicate: &Predicate) -> Option<Predicate> {
         let of_constant = |constant: usize| {
-            let known = |_| self.constants[constant].of(table).known();
+            let known = |_| self.constants[constant].of(table).statistics();
             match predicate.decide(&known) {
-                _ if matches!(known(0).values, KnownValues::None) && !matches!(predicate, Predicate::IsNull { .. }) => {
+                _ if matches!(known(0).values, ValueBounds::None) && !matches!(predicate, Predicate::IsNull { .. }) => {
                     None
                 }
-                Verdict::Always => Some(Predicate::Constant(true)),
-                Verdict::Never => Some(Predicate::Constant(false)),
-                Verdict::Maybe => None,
+                PruneResult::Always => Some(Predicate::Constant(true)),
+                PruneResult::Never => Some(Predicate::Constant(false)),
+                PruneResult::Maybe => None,
             }
         };
         let part = |part: &Predicate| self.predicate_of(table, origins, part);
@@ -314,21 +314,21 @@ impl Table for Union {
         self.tables[location.table].rows_of(location.split.index)
     }
 
-    fn known(&self, split: u64, column: usize) -> Known<'_> {
+    fn statistics(&self, split: u64, column: usize) -> ColumnStatistics<'_> {
         let location = self.numbering.find(split, &self.tables);
         let origin = location.and_then(|location| Some((location, *self.origins[location.table].get(column)?)));
         match origin {
             // The type of the union may have changed since the origins were known.
-            Some((_, Origin::Column { .. })) if self.is_inferred => Known::NOTHING,
+            Some((_, Origin::Column { .. })) if self.is_inferred => ColumnStatistics::UNKNOWN,
             Some((location, Origin::Column { own, conversion })) => {
-                let known = self.tables[location.table].known(location.split.index, own);
+                let known = self.tables[location.table].statistics(location.split.index, own);
                 match (conversion, known.values) {
-                    (None | Some(Conversion::Unchanged), _) | (_, KnownValues::None) => known,
-                    _ => Known { values: KnownValues::Nothing, ..known },
+                    (None | Some(Conversion::Unchanged), _) | (_, ValueBounds::None) => known,
+                    _ => ColumnStatistics { values: ValueBounds::Unknown, ..known },
                 }
             }
-            Some((location, origin)) => self.known_of_all(location.table, origin),
-            None => Known::NOTHING,
+            Some((location, origin)) => self.statistics_of_all(location.table, origin),
+            None => ColumnStatistics::UNKNOWN,
         }
     }
 

@@ -288,12 +288,12 @@ fn unprojected_columns_are_ignored() {
         let types = types.map(|name| schema.fields()[column(name)].logical_type.to_string());
         let expected = ["string", "int64", "int64", "timestamp", "float64", "string", "binary", "date", "bool"];
         assert_eq!(types, expected, "{name}");
-        let left_out: Vec<_> = schema.left_out().iter().map(ToString::to_string).collect();
+        let unsupported_columns: Vec<_> = schema.unsupported_columns().iter().map(ToString::to_string).collect();
         let expected = [("tags", "a list"), ("st", "a struct"), ("m", "a map"), ("lv", "a list")];
         let expected = expected.map(|(name, kind)| format!("column '{name}' is {kind}, which brc does not read"));
         // The Parquet file has no lists of views.
-        assert_eq!(left_out, expected[..left_out.len()], "{name}");
-        assert!(left_out.len() >= 3, "{name}");
+        assert_eq!(unsupported_columns, expected[..unsupported_columns.len()], "{name}");
+        assert!(unsupported_columns.len() >= 3, "{name}");
         let with =
             |projection| rows(table.as_ref(), &ScanOptions { projection, ..ScanOptions::everything(table.schema()) });
         let found = with(vec![column("name"), column("n")]).unwrap();

@@ -3,19 +3,20 @@
 //!
 //! Sums are exact for any number of rows: accumulators are widened before they can overflow.
 
-mod addends;
 mod few;
 pub mod floats;
 mod groups;
-pub mod lanes;
 mod largest;
 mod long;
-mod one_lane;
+mod one_slot;
+mod operands;
 mod pieces;
 mod rows;
 mod run;
+mod run_sums;
 pub(crate) mod slots;
 mod split;
+pub mod table;
 
 pub use groups::GroupStatistics;
 pub(crate) use groups::{FULL, ROOM};

@@ -24,7 +24,7 @@ mod isa;
 pub mod memory;
 pub mod numerals;
 pub mod packing;
-pub mod piles;
+pub mod partition_buffers;
 pub mod runs;
 pub mod samples;
 pub mod structure;

@@ -1,6 +1,6 @@
 //! Converts errors to Python exceptions.
 
-use brc_core::{Error, RowPlace};
+use brc_core::{Error, RowLocation};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
@@ -90,7 +90,7 @@ fn add_attributes(py: Python<'_>, exception: &PyErr, error: &Error, hints: Vec<S
         }
     }
     value.setattr("hints", hints)?;
-    let (path, RowPlace { line, byte, column }, reason) = match error {
+    let (path, RowLocation { line, byte, column }, reason) = match error {
         Error::BadRow { path, place, fault } => (path, place, fault.to_string()),
         Error::TooManyRejects { path, place, limit } => {
             (path, place, format!("more rejected rows than the limit of {limit}"))

@@ -92,7 +92,7 @@ pub use aggregates::{AGGREGATES, AggregateFunction, EXAMPLE_TABLE, Form};
 pub use answer::Answer;
 pub use answer::rows::{Row, RowBlock};
 pub use functions::{CONSTRUCTS, Construct, FUNCTIONS, Function, OPERATORS};
-pub use keys::access_path::{Lane, Lanes};
+pub use keys::access_path::{AccessPath, RowsByAccessPath};
 pub use plan::Plan;
 pub use rows::selected::SelectedRows;
 pub use runtime::memory::Memory;

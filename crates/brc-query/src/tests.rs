@@ -422,9 +422,15 @@ fn rows_of_one_key_that_follow_each_other_are_added_up_before_they_are_dealt_out
         let plan = query.plan(table.schema()).unwrap();
         let few = Limits { hashed: 10, direct: 10, ..Limits::NONE };
         let answer = |limits| plan.run_limited(&table, 2, &Memory::unlimited(), &Progress::default(), limits).unwrap();
-        let dealt_out = answer(few);
-        assert!(dealt_out.totals().lanes.rows().any(|(lane, _)| lane == crate::keys::access_path::Lane::Partitions));
-        assert_eq!(cells(&dealt_out), cells(&answer(Limits::NONE)));
+        let partitioned = answer(few);
+        assert!(
+            partitioned
+                .totals()
+                .access_paths
+                .rows()
+                .any(|(access_path, _)| access_path == crate::keys::access_path::AccessPath::Partitions)
+        );
+        assert_eq!(cells(&partitioned), cells(&answer(Limits::NONE)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Owned values, and test values of every type.
 
-use brc_core::predicate::{Known, KnownValues};
+use brc_core::predicate::{ColumnStatistics, ValueBounds};
 use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float_order, float32};
 use std::fmt;
 
@@ -84,15 +84,15 @@ impl Cell {
 
     /// The statistics of a row with this value.
     #[must_use]
-    pub fn known(&self) -> Known<'_> {
-        let number = |value: i128| KnownValues::Numbers { min: value, max: value };
+    pub fn statistics(&self) -> ColumnStatistics<'_> {
+        let number = |value: i128| ValueBounds::Numbers { min: value, max: value };
         let values = match self {
-            Self::Null => KnownValues::None,
+            Self::Null => ValueBounds::None,
             Self::Integer(value) => number(*value),
             Self::Float(bits) => number(float_order(f64::from_bits(*bits)).into()),
-            Self::Bytes(value) => KnownValues::Strings { min: value, max: value },
+            Self::Bytes(value) => ValueBounds::Strings { min: value, max: value },
         };
-        Known { values, nulls: *self == Self::Null }
+        ColumnStatistics { values, nulls: *self == Self::Null }
     }
 
     /// The text form of a value of the given type; `NULL` for a null.
@@ -104,21 +104,21 @@ impl Cell {
 
 /// The statistics of rows with these values of a column.
 #[must_use]
-pub fn known<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Known<'a> {
-    let both = |one: Known<'a>, other: Known<'a>| {
+pub fn known<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> ColumnStatistics<'a> {
+    let both = |one: ColumnStatistics<'a>, other: ColumnStatistics<'a>| {
         let values = match (one.values, other.values) {
-            (KnownValues::None, values) | (values, KnownValues::None) => values,
-            (KnownValues::Numbers { min, max }, KnownValues::Numbers { min: low, max: high }) => {
-                KnownValues::Numbers { min: min.min(low), max: max.max(high) }
+            (ValueBounds::None, values) | (values, ValueBounds::None) => values,
+            (ValueBounds::Numbers { min, max }, ValueBounds::Numbers { min: low, max: high }) => {
+                ValueBounds::Numbers { min: min.min(low), max: max.max(high) }
             }
-            (KnownValues::Strings { min, max }, KnownValues::Strings { min: low, max: high }) => {
-                KnownValues::Strings { min: min.min(low), max: max.max(high) }
+            (ValueBounds::Strings { min, max }, ValueBounds::Strings { min: low, max: high }) => {
+                ValueBounds::Strings { min: min.min(low), max: max.max(high) }
             }
-            _ => KnownValues::Nothing,
+            _ => ValueBounds::Unknown,
         };
-        Known { values, nulls: one.nulls || other.nulls }
+        ColumnStatistics { values, nulls: one.nulls || other.nulls }
     };
-    cells.into_iter().map(Cell::known).reduce(both).unwrap_or(Known::NOTHING)
+    cells.into_iter().map(Cell::statistics).reduce(both).unwrap_or(ColumnStatistics::UNKNOWN)
 }
 
 /// Every type: decimals of several sizes, times and timestamps of each unit.

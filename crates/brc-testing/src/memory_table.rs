@@ -3,8 +3,8 @@
 use crate::{BatchSource, Cell, Delivery, Typed, known};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
-    Known, Order, PhysicalType, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
-    Statistics, Summary, Table, Verdict,
+    ColumnStatistics, Order, PhysicalType, Predicate, PruneResult, Result, ScanError, ScanOptions, Scanned, Scanner,
+    Schema, Sink, Split, Statistics, Summary, Table,
 };
 use std::borrow::Borrow;
 use std::path::Path;
@@ -57,10 +57,10 @@ impl<T: Borrow<Typed> + Send + Sync> Table for MemoryTable<T> {
         Some(split.end - split.start)
     }
 
-    fn known(&self, split: u64, column: usize) -> Known<'_> {
+    fn statistics(&self, split: u64, column: usize) -> ColumnStatistics<'_> {
         match self.split(split).filter(|_| self.delivery.has_statistics) {
             Some(split) => known(&self.table.borrow().columns[column][split.start as usize..split.end as usize]),
-            None => Known::NOTHING,
+            None => ColumnStatistics::UNKNOWN,
         }
     }
 
@@ -117,12 +117,12 @@ impl<'a> MemoryScanner<'a> {
     fn summarise(&mut self, rows: &[usize], sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
         let columns = &self.source.table.columns;
         let predicate = self.options.predicate.as_ref().unwrap_or(&Predicate::Constant(true));
-        let verdict = predicate.decide(&|column: usize| known(rows.iter().map(|&row| &columns[column][row])));
+        let prune_result = predicate.decide(&|column: usize| known(rows.iter().map(|&row| &columns[column][row])));
         let projection = &self.options.projection;
         let summary = |&column: &usize| OwnedSummary::new(column, rows, &mut self.source);
-        match (verdict, projection.iter().map(summary).collect::<Option<Vec<_>>>()) {
-            (Verdict::Never, _) => scanned.skipped_rows += rows.len() as u64,
-            (Verdict::Always, Some(summaries)) => {
+        match (prune_result, projection.iter().map(summary).collect::<Option<Vec<_>>>()) {
+            (PruneResult::Never, _) => scanned.skipped_rows += rows.len() as u64,
+            (PruneResult::Always, Some(summaries)) => {
                 scanned.summarised_rows += rows.len() as u64;
                 let columns: Vec<_> = summaries.iter().map(|summary| summary.column(&self.source)).collect();
                 sink.summary(&Summary { rows: &[rows.len() as u32], columns: &columns })?;

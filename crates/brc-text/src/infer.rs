@@ -18,8 +18,10 @@
 //! Quotes around a value do not matter.
 
 mod forms;
+
 mod nulls;
 mod numbers;
+mod time_forms;
 mod typed;
 
 use crate::form::{Form, GivenForms};

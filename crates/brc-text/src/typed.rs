@@ -10,12 +10,14 @@ mod column_state;
 mod fields;
 mod nulls;
 mod parser;
+mod row_faults;
 mod strings;
 mod values;
 
 pub use changes::Changes;
 pub use nulls::NullTokens;
-pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat, fault_of};
+pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat};
+pub use row_faults::fault_of;
 
 use crate::infer::Seen;
 

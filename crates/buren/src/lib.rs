@@ -23,6 +23,7 @@ mod envelope;
 mod file;
 pub mod floats;
 mod integer_buffer;
+mod integer_slice;
 pub mod integers;
 mod location;
 mod malformed;

@@ -5,10 +5,11 @@
 //! and never negative.
 
 use crate::array::{self, PackedArray};
-use crate::integer_buffer::{Buffered, IntegerBuffer, IntegerSlice, Width, for_buffers, for_widths};
+use crate::integer_buffer::{Buffered, IntegerBuffer, for_buffers};
+use crate::integer_slice::{IntegerSlice, Width, for_widths};
 use brc_core::bounds::bounds;
 use brc_core::table::{Numbers, Sums};
-use brc_core::{Bitmap, Statistics, Verdict};
+use brc_core::{Bitmap, PruneResult, Statistics};
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{packed_bytes, width_of};
 use std::borrow::Cow;
@@ -217,12 +218,12 @@ impl RunNumbers {
     /// The result of [`Predicate::decide`](brc_core::Predicate::decide) for the range `low..=high` on a run without
     /// nulls, computed without unpredictable branches. Requires [`Detail::Bounds`].
     #[inline]
-    pub(crate) fn decide_range(&self, run: usize, low: i128, high: i128) -> Verdict {
+    pub(crate) fn decide_range(&self, run: usize, low: i128, high: i128) -> PruneResult {
         let (min, max) = (i128::from(self.min[run]), i128::from(self.max[run]));
         let outside = (max < low) | (high < min);
         let inside = (low <= min) & (max <= high);
-        let verdicts = [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never];
-        verdicts[usize::from(inside) + 2 * usize::from(outside)]
+        let prune_results = [PruneResult::Maybe, PruneResult::Always, PruneResult::Never, PruneResult::Never];
+        prune_results[usize::from(inside) + 2 * usize::from(outside)]
     }
 
     /// The number of nulls of a run.
@@ -300,7 +301,7 @@ impl RunNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::{BitmapBuffer, Known, Predicate};
+    use brc_core::{BitmapBuffer, ColumnStatistics, Predicate};
     use proptest::prelude::*;
 
     #[test]
@@ -312,7 +313,7 @@ mod tests {
             for high in low..6 {
                 let predicate = Predicate::Range { column: 0, low, high };
                 for (run, &(min, max)) in all.iter().enumerate() {
-                    let expected = predicate.decide(&|_| Known::numbers(min, max));
+                    let expected = predicate.decide(&|_| ColumnStatistics::numbers(min, max));
                     assert_eq!(numbers.decide_range(run, low, high), expected, "{low}..={high} of {min}..={max}");
                 }
             }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use brc_core::predicate::KnownValues;
+use brc_core::predicate::ValueBounds;
 use brc_core::{Error, LogicalType, Progress, Result, ScanOptions, Table};
 use brc_testing::Cell;
 use buren::Verified;
@@ -153,7 +153,7 @@ fn forged_columns_leave_others_readable() {
             let refused = |column: &usize| reader.scanner(&only(*column)).is_err();
             let refused: Vec<usize> = columns.clone().filter(refused).collect();
             for &column in &refused {
-                assert!(matches!(reader.known(0, column).values, KnownValues::Nothing), "word {word}");
+                assert!(matches!(reader.statistics(0, column).values, ValueBounds::Unknown), "word {word}");
                 let error = reader.verify(1, &Progress::default()).unwrap_err();
                 assert!(matches!(error, Error::Corrupt { .. } | Error::Unsupported { .. }), "word {word}: {error}");
                 assert!(reader.describe().is_err(), "word {word}");
@@ -174,7 +174,7 @@ fn the_order_of_rows_is_no_column() {
         let options = ScanOptions { projection: vec![column], ..ScanOptions::everything(reader.schema()) };
         assert!(matches!(reader.scanner(&options), Err(Error::Usage(_))));
     }
-    assert!(matches!(reader.known(0, columns + 1).values, KnownValues::Nothing));
+    assert!(matches!(reader.statistics(0, columns + 1).values, ValueBounds::Unknown));
 }
 
 /// Forged blocks have a valid checksum, too. Blocks are contiguous and their checksums are in the footer, so the block

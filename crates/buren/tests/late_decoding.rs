@@ -5,8 +5,8 @@
 mod common;
 
 use brc_core::{
-    Batch, Comparison, Conjunct, LogicalType, Order, Predicate, ReadAt, Result, ScanOptions, Scanned, Sink, Summary,
-    Table, Value, Verdict, float_order,
+    Batch, Comparison, Conjunct, LogicalType, Order, Predicate, PruneResult, ReadAt, Result, ScanOptions, Scanned,
+    Sink, Summary, Table, Value, float_order,
 };
 use brc_testing::{Cell, all_types};
 use buren::Reader;
@@ -104,10 +104,10 @@ impl Sink for Tested<'_> {
         assert_eq!(columns.len(), batch.columns.len());
         for row in 0..batch.rows {
             let cells = cells(batch, row);
-            let cell = |column| cells[columns.iter().position(|&its| its == column).unwrap()].known();
+            let cell = |column| cells[columns.iter().position(|&its| its == column).unwrap()].statistics();
             let is_left_out = columns.is_empty() && self.rejected > 0 && is_set(rows, row);
             self.rejected -= usize::from(is_left_out);
-            if is_left_out || self.conjuncts[conjunct].decide(&cell) != Verdict::Always {
+            if is_left_out || self.conjuncts[conjunct].decide(&cell) != PruneResult::Always {
                 rows[row / 64] &= !(1 << (row % 64));
             }
         }

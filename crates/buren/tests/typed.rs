@@ -65,7 +65,7 @@ proptest! {
         for (column, cells) in table.columns.iter().enumerate() {
             let is_wanted = |predicate: &Option<Predicate>, rows: Vec<Vec<Cell>>| match predicate {
                 Some(predicate) => rows.into_iter().filter(|row| {
-                    predicate.decide(&|_| row[0].known()) == brc_core::Verdict::Always
+                    predicate.decide(&|_| row[0].statistics()) == brc_core::PruneResult::Always
                 }).collect(),
                 None => rows,
             };

@@ -407,9 +407,9 @@ fn rejected(converted: &Converted) -> Vec<String> {
 /// Columns that were found while reading to have no supported type.
 fn unsupported_columns(table: &dyn Table) -> Vec<String> {
     let Some(schema) = table.inferred() else { return Vec::new() };
-    let known = table.schema().left_out();
+    let known = table.schema().unsupported_columns();
     schema
-        .left_out()
+        .unsupported_columns()
         .iter()
         .filter(|column| !known.contains(column))
         .map(|it| format!("{it}; it is left out"))

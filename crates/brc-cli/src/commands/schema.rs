@@ -5,7 +5,7 @@ use crate::inputs::expand;
 use crate::progress::watch_table;
 use crate::render::{Cells, Header, Look, json_string, lay_out};
 use crate::{changes, colour, printable, stdout};
-use brc_core::{LeftOut, Progress, Result, Schema, Table, current_schema};
+use brc_core::{Progress, Result, Schema, Table, UnsupportedColumn, current_schema};
 use brc_encodings::brc_text::Form;
 use brc_encodings::encoding::read_all;
 use std::path::PathBuf;
@@ -69,8 +69,10 @@ pub(super) fn show(table: &dyn Table, threads: Threads, is_json: bool) -> Result
         message!("note: {}", printable::line(note.as_bytes()));
     }
     // Unsupported columns that were found in the first rows are already noted.
-    let is_noted = |column: &&LeftOut| table.inferred().is_some() && table.schema().left_out().contains(column);
-    for column in schema.left_out().iter().filter(|column| !is_noted(column)) {
+    let is_noted = |column: &&UnsupportedColumn| {
+        table.inferred().is_some() && table.schema().unsupported_columns().contains(column)
+    };
+    for column in schema.unsupported_columns().iter().filter(|column| !is_noted(column)) {
         message!("{}", printable::line(column.to_string().as_bytes()));
     }
     Ok(())

@@ -19,7 +19,7 @@ pub use writer::{BatchWriter, ColumnarWriter, Cut, Part, PartEncoder};
 
 use crate::dictionary::Dictionary;
 use crate::error::{Result, RowFault};
-use crate::predicate::Known;
+use crate::predicate::ColumnStatistics;
 use crate::schema::Schema;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub trait Table: Send + Sync {
     }
 
     /// The split at `index`, or `None` after the last. A stream does not know its end: it always returns a split, and
-    /// [`Scanner::scan`] reports the end. So only a scan may loop until `None`; use `known_by_split` for the statistics
+    /// [`Scanner::scan`] reports the end. So only a scan may loop until `None`; use `statistics_by_split` for the statistics
     /// of all splits.
     fn split(&self, index: u64) -> Option<Split>;
 
@@ -94,12 +94,12 @@ pub trait Table: Send + Sync {
     }
 
     /// The statistics of a column in a split, available before it is read.
-    fn known(&self, _split: u64, _column: usize) -> Known<'_> {
-        Known::NOTHING
+    fn statistics(&self, _split: u64, _column: usize) -> ColumnStatistics<'_> {
+        ColumnStatistics::UNKNOWN
     }
 
     /// The statistics of a column over the whole table, available before it is read.
-    fn known_totals(&self, _column: usize) -> ColumnTotals {
+    fn column_totals(&self, _column: usize) -> ColumnTotals {
         ColumnTotals::default()
     }
 
@@ -144,14 +144,14 @@ pub trait Table: Send + Sync {
 
 impl dyn Table + '_ {
     /// The statistics of a column, split by split. Ends after the first split with an unknown number of rows, for which
-    /// it yields [`Known::NOTHING`]: a stream has no last split.
-    pub fn known_by_split(&self, column: usize) -> impl Iterator<Item = Known<'_>> {
+    /// it yields [`ColumnStatistics::UNKNOWN`]: a stream has no last split.
+    pub fn statistics_by_split(&self, column: usize) -> impl Iterator<Item = ColumnStatistics<'_>> {
         let (mut next, mut is_known) = (0, true);
         std::iter::from_fn(move || {
             let split = is_known.then(|| self.split(next)).flatten()?.index;
             next += 1;
             is_known = self.rows_of(split).is_some();
-            Some(if is_known { self.known(split, column) } else { Known::NOTHING })
+            Some(if is_known { self.statistics(split, column) } else { ColumnStatistics::UNKNOWN })
         })
     }
 }
@@ -214,8 +214,8 @@ mod tests {
             (split < self.known).then_some(1)
         }
 
-        fn known(&self, _: u64, _: usize) -> Known<'_> {
-            Known::string(b"name")
+        fn statistics(&self, _: u64, _: usize) -> ColumnStatistics<'_> {
+            ColumnStatistics::string(b"name")
         }
 
         fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
@@ -228,7 +228,7 @@ mod tests {
         for known in [0, 3] {
             let table = Endless { schema: Schema::parse("a:string").unwrap(), known, calls: AtomicU64::new(0) };
             let table: &dyn Table = &table;
-            let nulls: Vec<bool> = table.known_by_split(0).map(|known| known.nulls).collect();
+            let nulls: Vec<bool> = table.statistics_by_split(0).map(|known| known.nulls).collect();
             assert_eq!(nulls, [vec![false; known as usize], vec![true]].concat());
         }
     }

@@ -11,8 +11,8 @@ use crate::columnar::{Fault, WINDOW};
 use arrow_array::ArrayRef;
 use arrow_buffer::ArrowNativeType;
 use brc_core::{
-    Batch, Bitmap, Column, Error, Known, KnownValues, Predicate, ReadAhead, Result, ScanError, ScanOptions, Scanned,
-    Scanner, Sink, Split, Verdict,
+    Batch, Bitmap, Column, ColumnStatistics, Error, Predicate, PruneResult, ReadAhead, Result, ScanError, ScanOptions,
+    Scanned, Scanner, Sink, Split, ValueBounds,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl<'t> ArrowScanner<'t> {
         let Self { table, options, ahead, .. } = self;
         let bytes_of = |split: u64| {
             let batches = table.batches_of(split).into_iter().flatten().filter_map(|index| table.batches.get(index));
-            let open = batches.filter(|batch| decide(options.predicate.as_ref(), batch) != Verdict::Never);
+            let open = batches.filter(|batch| decide(options.predicate.as_ref(), batch) != PruneResult::Never);
             let columns =
                 open.flat_map(|batch| options.projection.iter().filter_map(|&column| batch.columns.get(column)));
             columns.flatten().cloned().collect()
@@ -79,7 +79,7 @@ impl<'t> ArrowScanner<'t> {
     fn scan_batch(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<Duration, ScanError> {
         let table = self.table;
         let Some(layout) = table.batches.get(index) else { return Ok(Duration::ZERO) };
-        if decide(self.options.predicate.as_ref(), layout) == Verdict::Never {
+        if decide(self.options.predicate.as_ref(), layout) == PruneResult::Never {
             scanned.skipped_rows += layout.rows as u64;
             return Ok(Duration::ZERO);
         }
@@ -106,15 +106,15 @@ impl<'t> ArrowScanner<'t> {
 }
 
 /// The prune result of a predicate for a record batch.
-fn decide(predicate: Option<&Predicate>, batch: &BatchLayout) -> Verdict {
+fn decide(predicate: Option<&Predicate>, batch: &BatchLayout) -> PruneResult {
     let known = |column: usize| match batch.bounds.get(column) {
         Some(&Some((min, max))) => {
             let nulls = batch.nulls.get(column).is_none_or(|&nulls| nulls > 0);
-            Known { values: KnownValues::Numbers { min, max }, nulls }
+            ColumnStatistics { values: ValueBounds::Numbers { min, max }, nulls }
         }
-        _ => Known::NOTHING,
+        _ => ColumnStatistics::UNKNOWN,
     };
-    predicate.map_or(Verdict::Always, |predicate| predicate.decide(&known))
+    predicate.map_or(PruneResult::Always, |predicate| predicate.decide(&known))
 }
 
 impl Scanner for ArrowScanner<'_> {

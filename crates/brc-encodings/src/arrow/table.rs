@@ -85,10 +85,11 @@ impl ArrowTable {
         let pairs = flat_schema.custom_metadata().into_iter().flatten();
         let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let columns = types::columns(flat_schema);
-        let Columns { supported: mut columns, trailing, left_out, note } = columns.map_err(|fault| match fault {
-            Fault::Corrupt(reason) => in_footer(&reason),
-            Fault::Unsupported(reason) => Error::unsupported(&path, reason),
-        })?;
+        let Columns { supported: mut columns, trailing, unsupported_columns, note } =
+            columns.map_err(|fault| match fault {
+                Fault::Corrupt(reason) => in_footer(&reason),
+                Fault::Unsupported(reason) => Error::unsupported(&path, reason),
+            })?;
         let field = |column: &FileColumn| Field {
             name: column.name.clone(),
             logical_type: column.logical_type,
@@ -106,7 +107,7 @@ impl ArrowTable {
         }
         columns.iter_mut().for_each(|column| column.logical_type = options.as_read(column.logical_type));
         let fields = columns.iter().map(field);
-        let schema = columnar::schema(&path, fields.collect(), left_out)?.with_metadata(metadata.clone());
+        let schema = columnar::schema(&path, fields.collect(), unsupported_columns)?.with_metadata(metadata.clone());
         let begins_with = Schema::new(begins_with).map_err(|error| in_footer(&error.to_string()))?;
         let begins_with = begins_with.with_metadata(metadata);
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns, trailing };

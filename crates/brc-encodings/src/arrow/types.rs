@@ -6,7 +6,7 @@ use crate::columnar::{Fault, guarded};
 use arrow_ipc::{Field, Int, Schema as FlatSchema, Type, UnionMode};
 use arrow_schema::DataType;
 use brc_core::names::{renamed, unique_names};
-use brc_core::{LeftOut, LogicalType};
+use brc_core::{LogicalType, UnsupportedColumn};
 
 /// The width of codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(super) struct Columns {
     /// The nodes and buffers of record batches after the last supported column.
     pub(super) trailing: LayoutCounts,
     /// The unsupported columns.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) unsupported_columns: Vec<UnsupportedColumn>,
     /// A note on their names for the user.
     pub(super) note: Option<String>,
 }
@@ -131,7 +131,7 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
     if schema.endianness() != arrow_ipc::Endianness::Little {
         return Err(Fault::unsupported("its numbers are big-endian"));
     }
-    let (mut supported, mut trailing, mut left_out) = (Vec::new(), LayoutCounts::default(), Vec::new());
+    let (mut supported, mut trailing, mut unsupported_columns) = (Vec::new(), LayoutCounts::default(), Vec::new());
     let own = || schema.fields().into_iter().flatten().map(|field| field.name().unwrap_or_default());
     let names = unique_names(own());
     let note = renamed(own(), &names);
@@ -140,13 +140,13 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
             Ok(column) => supported.push(FileColumn { before: std::mem::take(&mut trailing), name, ..column }),
             Err(kind) if kind == UNKNOWN => return Err(Fault::corrupt(format!("column '{name}' is {kind}"))),
             Err(kind) => {
-                let column = LeftOut { name, kind };
+                let column = UnsupportedColumn { name, kind };
                 trailing.add(field, MAX_NESTING).ok_or_else(|| Fault::unsupported(column.to_string()))?;
-                left_out.push(column);
+                unsupported_columns.push(column);
             }
         }
     }
-    Ok(Columns { supported, trailing, left_out, note })
+    Ok(Columns { supported, trailing, unsupported_columns, note })
 }
 
 /// The description of a column whose type is unknown or lacks its parameters.

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use brc_core::names::unique_names;
-use brc_core::{Field, LeftOut, LogicalType, Schema, TimeUnit};
+use brc_core::{Field, LogicalType, Schema, TimeUnit, UnsupportedColumn};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -85,16 +85,16 @@ impl FileSchema {
     }
 
     /// The supported columns, and the unsupported ones.
-    pub(super) fn split(&self) -> (Vec<Field>, Vec<LeftOut>) {
-        let (mut supported, mut left_out) = (Vec::new(), Vec::new());
+    pub(super) fn split(&self) -> (Vec<Field>, Vec<UnsupportedColumn>) {
+        let (mut supported, mut unsupported_columns) = (Vec::new(), Vec::new());
         for column in &self.columns {
             let (name, nullable) = (column.name.clone(), column.is_nullable());
             match &column.logical_type {
                 Ok(logical_type) => supported.push(Field { name, logical_type: *logical_type, nullable }),
-                Err(kind) => left_out.push(LeftOut { name, kind: kind.clone() }),
+                Err(kind) => unsupported_columns.push(UnsupportedColumn { name, kind: kind.clone() }),
             }
         }
-        (supported, left_out)
+        (supported, unsupported_columns)
     }
 }
 
@@ -323,10 +323,10 @@ mod tests {
 
     fn shown(schema: &str) -> String {
         let schema = FileSchema::parse(schema).unwrap();
-        let (supported, left_out) = schema.split();
+        let (supported, unsupported_columns) = schema.split();
         let supported =
             supported.iter().map(|field| format!("{} {} {}", field.name, field.logical_type, field.nullable));
-        supported.chain(left_out.iter().map(ToString::to_string)).collect::<Vec<_>>().join("; ")
+        supported.chain(unsupported_columns.iter().map(ToString::to_string)).collect::<Vec<_>>().join("; ")
     }
 
     #[test]

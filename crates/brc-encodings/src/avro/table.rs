@@ -54,7 +54,7 @@ impl AvroTable {
         let bytes = file.length().map_err(Error::io(&path, "open"))?;
         let in_header = |fault: Fault| fault.at(&path, "header");
         let columns = FileSchema::parse(&header.schema).map_err(in_header)?;
-        let (mut fields, left_out) = columns.split();
+        let (mut fields, unsupported_columns) = columns.split();
         let names = unique_names(fields.iter().map(|field| field.name.as_str()));
         let notes = renamed(fields.iter().map(|field| field.name.as_str()), &names);
         for (field, name) in fields.iter_mut().zip(names) {
@@ -71,7 +71,8 @@ impl AvroTable {
             fields = own.fields().to_vec();
         }
         let pairs = header.metadata.iter().map(|(key, value)| (key.as_str(), Some(value.as_str())));
-        let schema = columnar::schema(&path, fields, left_out)?.with_metadata(columnar::table_metadata(pairs));
+        let schema =
+            columnar::schema(&path, fields, unsupported_columns)?.with_metadata(columnar::table_metadata(pairs));
         options.check_schema(&path, &schema)?;
         let blocks = blocks(&path, &file, start as u64..bytes, &header)?;
         let splits = splits(&blocks, options.row_group_bytes.unwrap_or(SPLIT_BYTES));

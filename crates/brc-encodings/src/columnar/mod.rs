@@ -12,7 +12,9 @@ pub(crate) mod seal;
 use crate::description::{self, Fact, Facts};
 use crate::encoding::unread;
 pub(crate) use crate::fault::{Fault, guarded};
-use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, TimeUnit, for_integers};
+use brc_core::{
+    Bitmap, Error, Field, Integers, LogicalType, Result, Schema, Table, TimeUnit, UnsupportedColumn, for_integers,
+};
 use std::path::Path;
 
 /// The maximum rows of a batch: few enough for the L1 cache.
@@ -35,11 +37,11 @@ pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut LogicalType>, 
 ///
 /// # Errors
 /// [`Error::Unsupported`] if they do not make a table.
-pub(crate) fn schema(path: &Path, fields: Vec<Field>, left_out: Vec<LeftOut>) -> Result<Schema> {
-    match left_out.first() {
+pub(crate) fn schema(path: &Path, fields: Vec<Field>, unsupported_columns: Vec<UnsupportedColumn>) -> Result<Schema> {
+    match unsupported_columns.first() {
         Some(column) if fields.is_empty() => Err(unread(path, column)),
         _ => match Schema::new(fields) {
-            Ok(schema) => Ok(schema.without(left_out)),
+            Ok(schema) => Ok(schema.without(unsupported_columns)),
             Err(error) => Err(Error::unsupported(path, error.to_string())),
         },
     }

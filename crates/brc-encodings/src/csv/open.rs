@@ -319,12 +319,15 @@ fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &
             lines -= 1;
         }
     }
-    let mut left_out = dialect.trailing_lines - lines;
+    let mut unsupported_columns = dialect.trailing_lines - lines;
     if lines > 0 && length > body {
         // The first line of the rows is also skipped.
-        (length, left_out) = (body, left_out + 1);
+        (length, unsupported_columns) = (body, unsupported_columns + 1);
     }
     prefix.truncate(usize::try_from(length).unwrap_or(usize::MAX));
     let is_whole = prefix.len() as u64 == length;
-    Ok((Input { path, prefix, is_whole, source: Source::File { file, length }, compression: None }, left_out))
+    Ok((
+        Input { path, prefix, is_whole, source: Source::File { file, length }, compression: None },
+        unsupported_columns,
+    ))
 }

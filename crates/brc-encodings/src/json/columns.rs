@@ -10,7 +10,7 @@
 
 use crate::csv::Inference;
 use crate::text::BadRow;
-use brc_core::{Error, Field, LeftOut, LogicalType, Result, RowFault, Schema};
+use brc_core::{Error, Field, LogicalType, Result, RowFault, Schema, UnsupportedColumn};
 use brc_text::infer::Seen;
 use std::collections::HashMap;
 use std::path::Path;
@@ -203,14 +203,15 @@ impl Types {
         let version = inference.version();
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_key(|&number| columns[number].first);
-        let (mut fields, mut left_out, mut read) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fields, mut unsupported_columns, mut read) = (Vec::new(), Vec::new(), Vec::new());
         let mut known = vec![Column { logical_type: None, nullable: true, seen: None, position: None }; columns.len()];
         for number in order {
             let (key, column) = (&columns[number], &mut known[number]);
             let seen = inference.of(&key.name);
             column.seen = Some(seen);
             if seen.is_nested() {
-                left_out.push(LeftOut { name: key.name.clone(), kind: "a list or an object".to_owned() });
+                unsupported_columns
+                    .push(UnsupportedColumn { name: key.name.clone(), kind: "a list or an object".to_owned() });
                 continue;
             }
             let logical_type = seen.logical_type(false).unwrap_or(LogicalType::String);
@@ -229,7 +230,7 @@ impl Types {
             numbers: numbers.clone(),
             names: columns.iter().map(|key| key.name.clone()).collect(),
             columns: known,
-            schema: Arc::new(schema.without(left_out)),
+            schema: Arc::new(schema.without(unsupported_columns)),
             order: read,
         })
     }

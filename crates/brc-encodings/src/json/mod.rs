@@ -110,8 +110,13 @@ impl LineLayout for Objects {
     }
 
     fn notes(&self) -> Vec<String> {
-        let left_out = self.columns.types();
-        left_out.schema.left_out().iter().map(|column| format!("{column}; it is left out")).collect()
+        let unsupported_columns = self.columns.types();
+        unsupported_columns
+            .schema
+            .unsupported_columns()
+            .iter()
+            .map(|column| format!("{column}; it is left out"))
+            .collect()
     }
 
     fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn RowParser> {

@@ -8,7 +8,7 @@ use super::syntax::{self, Member, ValueKind, skip_spaces, unescape};
 use super::value;
 use crate::input::Input;
 use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Newlines, Notes, Reline};
-use brc_core::{Error, Result, RowFault, RowPlace};
+use brc_core::{Error, Result, RowFault, RowLocation};
 use brc_text::infer::Seen;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -68,7 +68,7 @@ impl Bad {
     }
 
     fn error(self, path: &Path) -> Error {
-        let place = RowPlace { line: self.line, byte: self.byte, column: self.column };
+        let place = RowLocation { line: self.line, byte: self.byte, column: self.column };
         Error::BadRow { path: path.to_owned(), place, fault: self.fault }
     }
 }

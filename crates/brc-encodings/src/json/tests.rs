@@ -323,7 +323,7 @@ fn inferred(input: Input, split_bytes: u64, threads: usize) -> std::result::Resu
     read_all(table.as_ref(), threads, &Progress::default()).map_err(|error| error.to_string())?;
     let schema = table.inferred().unwrap();
     let mut columns = schema.to_string();
-    for column in schema.left_out() {
+    for column in schema.unsupported_columns() {
         columns += &format!(" without {}", column.name);
     }
     Ok((columns, testing::read_table(table.as_ref(), threads)?.0))

@@ -4,7 +4,7 @@ use super::codec::Codec;
 use super::types::Stored;
 use super::writer::MAGIC;
 use crate::columnar::Fault;
-use brc_core::{Known, KnownValues, Result, TimeUnit, uuid};
+use brc_core::{ColumnStatistics, Result, TimeUnit, ValueBounds, uuid};
 use parquet::basic::{Encoding, LogicalType as Annotation};
 use parquet::data_type::FixedLenByteArray;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -130,15 +130,15 @@ impl RowGroup {
     }
 
     /// The statistics of a column.
-    pub(super) fn known(&self, column: usize) -> Known<'_> {
-        let Some(chunk) = self.chunks.get(column) else { return Known::NOTHING };
+    pub(super) fn statistics(&self, column: usize) -> ColumnStatistics<'_> {
+        let Some(chunk) = self.chunks.get(column) else { return ColumnStatistics::UNKNOWN };
         let values = match &chunk.bounds {
-            Bounds::Numbers(min, max) => KnownValues::Numbers { min: *min, max: *max },
-            Bounds::Text(min, max) => KnownValues::Strings { min, max },
-            Bounds::Unknown if chunk.is_all_null => KnownValues::None,
-            Bounds::Unknown => KnownValues::Nothing,
+            Bounds::Numbers(min, max) => ValueBounds::Numbers { min: *min, max: *max },
+            Bounds::Text(min, max) => ValueBounds::Strings { min, max },
+            Bounds::Unknown if chunk.is_all_null => ValueBounds::None,
+            Bounds::Unknown => ValueBounds::Unknown,
         };
-        Known { values, nulls: chunk.has_nulls }
+        ColumnStatistics { values, nulls: chunk.has_nulls }
     }
 }
 

@@ -12,8 +12,8 @@ use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, IntegerBuffer, WINDOW, check_bounds};
 use brc_core::{
-    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, ReadAhead, ReadAt, Result, ScanError, ScanOptions,
-    Scanned, Scanner, Sink, Split, Verdict,
+    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, PruneResult, ReadAhead, ReadAt, Result, ScanError,
+    ScanOptions, Scanned, Scanner, Sink, Split,
 };
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
@@ -62,15 +62,15 @@ impl<'t> ParquetScanner<'t> {
         let Self { table, options, ahead, .. } = self;
         let bytes_of = |split: u64| {
             let row_group = &table.row_groups[split as usize];
-            let is_open = Self::decide(options.predicate.as_ref(), row_group) != Verdict::Never;
+            let is_open = Self::decide(options.predicate.as_ref(), row_group) != PruneResult::Never;
             bytes_of(row_group, options).filter(|_| is_open).collect()
         };
         ahead.begin(&table.file, options.later_splits(*table, split.index), split.index, bytes_of);
     }
 
     /// The prune result of a predicate for a row group.
-    fn decide(predicate: Option<&Predicate>, row_group: &RowGroup) -> Verdict {
-        predicate.map_or(Verdict::Always, |predicate| predicate.decide(&|column| row_group.known(column)))
+    fn decide(predicate: Option<&Predicate>, row_group: &RowGroup) -> PruneResult {
+        predicate.map_or(PruneResult::Always, |predicate| predicate.decide(&|column| row_group.statistics(column)))
     }
 
     /// Delivers the rows of a row group. A column is read and decoded only once a row that passed the earlier conjuncts
@@ -79,7 +79,7 @@ impl<'t> ParquetScanner<'t> {
         let row_group = &self.table.row_groups[index];
         let conjuncts = self.options.conjuncts.iter().enumerate();
         let is_open = |conjunct: &Conjunct| match &conjunct.predicate {
-            Some(predicate) => Self::decide(Some(predicate), row_group) != Verdict::Always,
+            Some(predicate) => Self::decide(Some(predicate), row_group) != PruneResult::Always,
             None => true,
         };
         let tests: Vec<usize> = conjuncts.filter(|(_, conjunct)| is_open(conjunct)).map(|(test, _)| test).collect();
@@ -146,7 +146,7 @@ impl Scanner for ParquetScanner<'_> {
         let index = usize::try_from(split.index).unwrap_or(usize::MAX);
         let Some(row_group) = table.row_groups.get(index) else { return Ok(None) };
         let mut scanned = Scanned::default();
-        if Self::decide(self.options.predicate.as_ref(), row_group) == Verdict::Never {
+        if Self::decide(self.options.predicate.as_ref(), row_group) == PruneResult::Never {
             scanned.skipped_rows = row_group.rows as u64;
             return Ok(Some(scanned));
         }

@@ -12,7 +12,8 @@ use crate::encoding::OpenOptions;
 use crate::input_file::InputFile;
 use brc_core::names::{renamed, unique_names};
 use brc_core::{
-    Error, Field, Known, LeftOut, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table, TimeUnit,
+    ColumnStatistics, Error, Field, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table, TimeUnit,
+    UnsupportedColumn,
 };
 use parquet::basic::Type as Physical;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
@@ -107,8 +108,9 @@ impl ParquetTable {
         }
         fields.iter_mut().for_each(|field| field.logical_type = options.as_read(field.logical_type));
         if fields != self.schema.fields() {
-            let (left_out, metadata) = (self.schema.left_out().to_vec(), self.schema.metadata().to_vec());
-            self.schema = columnar::schema(&self.path, fields, left_out)?.with_metadata(metadata);
+            let (unsupported_columns, metadata) =
+                (self.schema.unsupported_columns().to_vec(), self.schema.metadata().to_vec());
+            self.schema = columnar::schema(&self.path, fields, unsupported_columns)?.with_metadata(metadata);
         }
         Ok(())
     }
@@ -178,7 +180,7 @@ fn schema(
     encrypted: &EncryptedChunks,
     is_own: bool,
 ) -> Result<(Schema, Vec<FileColumn>, Option<String>)> {
-    let (mut fields, mut columns, mut left_out) = (Vec::new(), Vec::new(), Vec::<LeftOut>::new());
+    let (mut fields, mut columns, mut unsupported_columns) = (Vec::new(), Vec::new(), Vec::<UnsupportedColumn>::new());
     let descriptor = metadata.file_metadata().schema_descr();
     let roots = || descriptor.root_schema().get_fields().iter().map(|root| root.name());
     let names = unique_names(roots());
@@ -195,7 +197,7 @@ fn schema(
         let found = guarded(|| Ok(types::column(&root)));
         match found.map_err(|fault| fault.at(path, "footer"))? {
             Ok(_) if encrypted.has(leaf, descriptor.num_columns()) => {
-                left_out.push(LeftOut { name, kind: "encrypted".to_owned() });
+                unsupported_columns.push(UnsupportedColumn { name, kind: "encrypted".to_owned() });
             }
             Ok(column) => {
                 let is_optional = descriptor.column(leaf).max_def_level() > 0;
@@ -205,13 +207,13 @@ fn schema(
                 let int96 = is_int96.then_some(TimeUnit::Microsecond);
                 columns.push(FileColumn { leaf, stored, is_optional, file_type, int96 });
             }
-            Err(kind) => left_out.push(LeftOut { name, kind }),
+            Err(kind) => unsupported_columns.push(UnsupportedColumn { name, kind }),
         }
     }
     if let Some(scales) = own_text(metadata, SCALES).filter(|_| is_own) {
         with_scales(fields.iter_mut().map(|field| &mut field.logical_type), scales);
     }
-    let schema = columnar::schema(path, fields, left_out)?;
+    let schema = columnar::schema(path, fields, unsupported_columns)?;
     match own_text(metadata, SCHEMA).filter(|_| is_own).map(Schema::parse) {
         None => Ok((schema, columns, note)),
         Some(Ok(own)) if own.fields().len() == columns.len() => {
@@ -273,9 +275,9 @@ impl Table for ParquetTable {
         self.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows as u64)
     }
 
-    fn known(&self, split: u64, column: usize) -> Known<'_> {
+    fn statistics(&self, split: u64, column: usize) -> ColumnStatistics<'_> {
         let row_group = usize::try_from(split).ok().and_then(|split| self.row_groups.get(split));
-        row_group.map_or(Known::NOTHING, |row_group| row_group.known(column))
+        row_group.map_or(ColumnStatistics::UNKNOWN, |row_group| row_group.statistics(column))
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

@@ -10,7 +10,7 @@ use super::table::PpmTable;
 use super::text::{LONGEST_WORD, Portion, Text};
 use crate::delivery::Delivery;
 use brc_core::{
-    Error, ReadAt, Result, RowFault, RowPlace, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table,
+    Error, ReadAt, Result, RowFault, RowLocation, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::samples;
@@ -221,7 +221,7 @@ impl<'t> AsciiScanner<'t> {
     fn bad(&self, (byte, fault): Fault, numbers_before: Option<u64>) -> Result<Error> {
         let fields = self.table.schema().fields();
         let column = numbers_before.map(|numbers| fields[(numbers % 3) as usize].name.clone());
-        let place = RowPlace { line: self.line(byte)?, byte, column };
+        let place = RowLocation { line: self.line(byte)?, byte, column };
         Ok(Error::BadRow { path: self.table.path.clone(), place, fault })
     }
 

@@ -10,7 +10,7 @@ use super::reline::{Newlines, Notes, Reline, RelineFault, Relines};
 use crate::chunks::{ReadCost, read_error};
 use crate::input_file::InputFile;
 use crate::stream_copy::StreamCopy;
-use brc_core::{Error, ReadAt, Result, RowFault, RowPlace, Split};
+use brc_core::{Error, ReadAt, Result, RowFault, RowLocation, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
 use std::io::{ErrorKind, Read};
@@ -68,7 +68,7 @@ impl Failure {
             Self::Read(error) => read_error(path)(error),
             Self::Text(RelineFault { byte, reason }, line) => Error::BadRow {
                 path: path.to_owned(),
-                place: RowPlace { line, byte, column: None },
+                place: RowLocation { line, byte, column: None },
                 fault: RowFault::BrokenJson(reason),
             },
         }

@@ -3,7 +3,7 @@
 use super::common_type::{TypedColumn, common_type, conflict, typed_column};
 use super::conversion::Conversion;
 use super::{ConstantColumn, UnionOptions};
-use brc_core::{Error, Field, LeftOut, LogicalType, Result, Schema, Table};
+use brc_core::{Error, Field, LogicalType, Result, Schema, Table, UnsupportedColumn};
 use brc_text::Form;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -47,15 +47,15 @@ pub(super) fn combine(tables: &[(&dyn Table, &Schema)], options: &UnionOptions) 
         }
         fields.push(Field::required(name.as_str(), LogicalType::String));
     }
-    let mut left_out: Vec<LeftOut> = Vec::new();
-    for column in tables.iter().flat_map(|own| own.schema.left_out()) {
-        if !left_out.iter().any(|known| known.name == column.name) {
-            left_out.push(column.clone());
+    let mut unsupported_columns: Vec<UnsupportedColumn> = Vec::new();
+    for column in tables.iter().flat_map(|own| own.schema.unsupported_columns()) {
+        if !unsupported_columns.iter().any(|known| known.name == column.name) {
+            unsupported_columns.push(column.clone());
         }
     }
     let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
     let forms = forms(&schema, &tables);
-    Ok(schema.without(left_out).with_metadata(forms))
+    Ok(schema.without(unsupported_columns).with_metadata(forms))
 }
 
 /// The column metadata on the form of values, where all tables agree.

@@ -5,7 +5,7 @@
 //! files answers as the union of their texts does. It holds every value exactly. Statistics tell which values there
 //! are; without them, the common type must hold all values of each type.
 
-use brc_core::{KnownValues, LogicalType, Table};
+use brc_core::{LogicalType, Table, ValueBounds};
 use brc_text::infer::Seen;
 
 /// The signed integer types, the narrowest first.
@@ -17,13 +17,13 @@ pub(super) type TypedColumn = (LogicalType, Option<Seen>);
 /// The type and values of a table's column.
 pub(super) fn typed_column(table: &dyn Table, column: usize, logical_type: LogicalType) -> TypedColumn {
     let mut bounds: Option<(i128, i128)> = None;
-    for known in table.known_by_split(column) {
+    for known in table.statistics_by_split(column) {
         match known.values {
-            KnownValues::None => {}
-            KnownValues::Numbers { min, max } => {
+            ValueBounds::None => {}
+            ValueBounds::Numbers { min, max } => {
                 bounds = Some(bounds.map_or((min, max), |(least, most)| (least.min(min), most.max(max))));
             }
-            KnownValues::Nothing | KnownValues::Strings { .. } => {
+            ValueBounds::Unknown | ValueBounds::Strings { .. } => {
                 return (logical_type, Some(Seen::of_type(logical_type, None)));
             }
         }

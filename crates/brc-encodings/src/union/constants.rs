@@ -1,6 +1,6 @@
 //! Columns with one value per file, such as the file's name or a value from its directory name.
 
-use brc_core::{Dictionary, Field, Known, KnownValues, LogicalType};
+use brc_core::{ColumnStatistics, Dictionary, Field, LogicalType, ValueBounds};
 use std::collections::HashMap;
 
 /// A column with one value in each table of a union. It replaces a column of the same name in the tables.
@@ -73,11 +73,11 @@ fn field(name: &str, logical_type: LogicalType, nullable: bool) -> Field {
 
 impl<'a> Constant<'a> {
     /// The statistics of the column in that table.
-    pub(super) fn known(self) -> Known<'a> {
+    pub(super) fn statistics(self) -> ColumnStatistics<'a> {
         match self {
-            Self::Null => Known { values: KnownValues::None, nulls: true },
-            Self::Code(code, dictionary) => Known::string(dictionary.get(code)),
-            Self::Integer(value) => Known::numbers(value, value),
+            Self::Null => ColumnStatistics { values: ValueBounds::None, nulls: true },
+            Self::Code(code, dictionary) => ColumnStatistics::string(dictionary.get(code)),
+            Self::Integer(value) => ColumnStatistics::numbers(value, value),
         }
     }
 }

@@ -7,8 +7,8 @@ use super::numbering::SplitLocation;
 use super::translation::{TranslatedColumn, Translation, Zeros, constant};
 use brc_core::table::ColumnSummary;
 use brc_core::{
-    Batch, Conjunct, Data, Error, Field, Known, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
-    Summary, Verdict,
+    Batch, ColumnStatistics, Conjunct, Data, Error, Field, PruneResult, Result, ScanError, ScanOptions, Scanned,
+    Scanner, Schema, Sink, Split, Summary,
 };
 use std::sync::Arc;
 
@@ -43,8 +43,10 @@ impl<'a> UnionScanner<'a> {
         };
         let origins = union.origins(schema);
         let is_pruned = |(table, origins): (usize, &Vec<Origin>)| {
-            let known = |column: usize| origins.get(column).map_or(Known::NOTHING, |it| union.known_of_all(table, *it));
-            options.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Never)
+            let known = |column: usize| {
+                origins.get(column).map_or(ColumnStatistics::UNKNOWN, |it| union.statistics_of_all(table, *it))
+            };
+            options.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == PruneResult::Never)
         };
         let pruned = origins.iter().enumerate().map(is_pruned).collect();
         Self { union, options: options.clone(), origins, pruned, is_alone, current: None, translation }

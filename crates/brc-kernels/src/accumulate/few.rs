@@ -4,7 +4,7 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use super::lanes::NO_GROUP;
+use super::table::NO_GROUP;
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;
 #[cfg(target_arch = "x86_64")]
@@ -60,7 +60,7 @@ pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut
 }
 
 /// Adds chunk by chunk: in one pass for all groups if the processor has AVX2, else in one pass each.
-fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
+fn add_chunks<T: SummedInteger>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
@@ -80,7 +80,7 @@ fn by_group(sums: &mut [i64], of_group: impl Fn(u32) -> i64) {
 }
 
 /// A type of values, with the kernels for it.
-trait Lane: Copy {
+trait SummedInteger: Copy {
     /// Adds the values of at most a chunk to the sums of their groups, in one pass for each.
     fn add_by_group(level: Level, groups: &[u32], values: &[Self], sums: &mut [i64]);
 
@@ -99,9 +99,9 @@ trait Lane: Copy {
     unsafe fn add_avx2(groups: &[u32], values: &[Self], sums: &mut [i64]);
 }
 
-macro_rules! lane {
+macro_rules! summed_integer {
     ($($integer:ty, $by_group:ident, $add:ident;)+) => {$(
-        impl Lane for $integer {
+        impl SummedInteger for $integer {
             fn add_by_group(level: Level, groups: &[u32], values: &[Self], sums: &mut [i64]) {
                 $by_group(level, groups, values, sums);
             }
@@ -121,7 +121,7 @@ macro_rules! lane {
     )+};
 }
 
-lane! {
+summed_integer! {
     i8, add_small, add;
     i16, add_small, add;
     i32, add_any, add;

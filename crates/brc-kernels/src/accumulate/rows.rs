@@ -1,11 +1,11 @@
-//! Adds evaluated inputs to the accumulator rows of their groups: a whole row at a time rather than lane by lane.
+//! Adds evaluated inputs to the accumulator rows of their groups: a whole row at a time rather than slot by slot.
 //!
-//! The inputs are stored lane by lane. They are transposed in registers, four rows of four lanes at a time, so that an
-//! accumulator row is read and written once or twice, for any number of lanes.
+//! The inputs are stored slot by slot. They are transposed in registers, four rows of four slots at a time, so that an
+//! accumulator row is read and written once or twice, for any number of slots.
 
 use super::UnknownGroup;
-use super::lanes::{COPIES, MOST_LANES, Words};
-use super::one_lane::add_words;
+use super::one_slot::add_words;
+use super::table::{COPIES, MAX_SLOTS, Words};
 use crate::cpu::{Kernel, Level, run_at};
 
 /// Adds the evaluated inputs of rows to their groups, each of which has `copies` accumulator rows in `words`.
@@ -14,31 +14,31 @@ use crate::cpu::{Kernel, Level, run_at};
 /// If `words` does not contain a group. Some rows may have been added.
 pub(super) fn add_rows(
     level: Level,
-    lanes: usize,
+    slots: usize,
     copies: usize,
     groups: &[u32],
-    addends: &[Words; MOST_LANES],
+    operands: &[Words; MAX_SLOTS],
     words: &mut [i64],
 ) -> Result<(), UnknownGroup> {
-    macro_rules! with_lanes {
-        ($($lanes:literal of $stride:literal),+) => {
-            match (lanes, copies) {
-                (1, _) => add_words(level, copies, groups, &addends[0][..groups.len()], |word| word, words),
+    macro_rules! with_slots {
+        ($($slots:literal of $stride:literal),+) => {
+            match (slots, copies) {
+                (1, _) => add_words(level, copies, groups, &operands[0][..groups.len()], |word| word, words),
                 $(
-                    ($lanes, 1) => add::<$lanes, $stride, 1>(level, groups, addends, words),
-                    ($lanes, _) => add::<$lanes, $stride, COPIES>(level, groups, addends, words),
+                    ($slots, 1) => add::<$slots, $stride, 1>(level, groups, operands, words),
+                    ($slots, _) => add::<$slots, $stride, COPIES>(level, groups, operands, words),
                 )+
                 _ => Err(UnknownGroup),
             }
         };
     }
-    with_lanes!(2 of 2, 3 of 4, 4 of 4, 5 of 8, 6 of 8, 7 of 8, 8 of 8)
+    with_slots!(2 of 2, 3 of 4, 4 of 4, 5 of 8, 6 of 8, 7 of 8, 8 of 8)
 }
 
-fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
+fn add<const SLOTS: usize, const STRIDE: usize, const TURNS: usize>(
     level: Level,
     groups: &[u32],
-    addends: &[Words; MOST_LANES],
+    operands: &[Words; MAX_SLOTS],
     words: &mut [i64],
 ) -> Result<(), UnknownGroup> {
     let (rows, _) = words.as_chunks_mut();
@@ -46,32 +46,32 @@ fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
     if level.min(Level::best()) >= Level::Avx2 {
         let (fours, rest) = groups.as_chunks();
         // SAFETY: `Level::best` found these instructions on this processor.
-        unsafe { avx2::add::<LANES, STRIDE, TURNS>(fours, addends, rows) }?;
+        unsafe { avx2::add::<SLOTS, STRIDE, TURNS>(fours, operands, rows) }?;
         let first = groups.len() - rest.len();
-        return AddRows::<LANES, STRIDE, TURNS> { first, groups: rest, addends, rows }.run();
+        return AddRows::<SLOTS, STRIDE, TURNS> { first, groups: rest, operands, rows }.run();
     }
-    run_at(level, AddRows::<LANES, STRIDE, TURNS> { first: 0, groups, addends, rows })
+    run_at(level, AddRows::<SLOTS, STRIDE, TURNS> { first: 0, groups, operands, rows })
 }
 
-struct AddRows<'a, const LANES: usize, const STRIDE: usize, const TURNS: usize> {
-    /// The index of the first row in `addends`.
+struct AddRows<'a, const SLOTS: usize, const STRIDE: usize, const TURNS: usize> {
+    /// The index of the first row in `operands`.
     first: usize,
     groups: &'a [u32],
-    addends: &'a [Words; MOST_LANES],
+    operands: &'a [Words; MAX_SLOTS],
     rows: &'a mut [[i64; STRIDE]],
 }
 
-impl<const LANES: usize, const STRIDE: usize, const TURNS: usize> Kernel for AddRows<'_, LANES, STRIDE, TURNS> {
+impl<const SLOTS: usize, const STRIDE: usize, const TURNS: usize> Kernel for AddRows<'_, SLOTS, STRIDE, TURNS> {
     type Output = Result<(), UnknownGroup>;
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        for (row, &group) in (self.first..self.addends[0].len()).zip(self.groups) {
+        for (row, &group) in (self.first..self.operands[0].len()).zip(self.groups) {
             let place = (group as usize).checked_mul(TURNS).map(|first| first + row % TURNS);
             let sums = place.and_then(|place| self.rows.get_mut(place)).ok_or(UnknownGroup)?;
             #[allow(clippy::needless_range_loop, reason = "iterators are not unrolled")]
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].wrapping_add(self.addends[lane][row]);
+            for slot in 0..SLOTS {
+                sums[slot] = sums[slot].wrapping_add(self.operands[slot][row]);
             }
         }
         Ok(())
@@ -80,20 +80,20 @@ impl<const LANES: usize, const STRIDE: usize, const TURNS: usize> Kernel for Add
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{MOST_LANES, UnknownGroup, Words};
+    use super::{MAX_SLOTS, UnknownGroup, Words};
     use std::arch::x86_64::*;
 
     /// Adds rows in fours, given the groups of each four; there are at most four copies.
     #[target_feature(enable = "avx2")]
-    pub(super) fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
+    pub(super) fn add<const SLOTS: usize, const STRIDE: usize, const TURNS: usize>(
         fours: &[[u32; 4]],
-        addends: &[Words; MOST_LANES],
+        operands: &[Words; MAX_SLOTS],
         rows: &mut [[i64; STRIDE]],
     ) -> Result<(), UnknownGroup> {
-        let firsts = (0..addends[0].len()).step_by(4);
+        let firsts = (0..operands[0].len()).step_by(4);
         for (first, groups) in firsts.zip(fours) {
-            let lower = turned::<LANES>(addends, 0, first);
-            let upper = if STRIDE > 4 { turned::<LANES>(addends, 4, first) } else { lower };
+            let lower = turned::<SLOTS>(operands, 0, first);
+            let upper = if STRIDE > 4 { turned::<SLOTS>(operands, 4, first) } else { lower };
             for (row, &group) in groups.iter().enumerate() {
                 let sums = rows.get_mut(group as usize * TURNS + row % TURNS).ok_or(UnknownGroup)?;
                 let (fours, rest) = sums.as_chunks_mut();
@@ -111,15 +111,15 @@ mod avx2 {
         Ok(())
     }
 
-    /// The inputs of four rows for four lanes from `lane` on, transposed to rows.
+    /// The inputs of four rows for four slots from `slot` on, transposed to rows.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn turned<const LANES: usize>(addends: &[Words; MOST_LANES], lane: usize, first: usize) -> [__m256i; 4] {
-        let of_lane = |lane: usize| match addends.get(lane).and_then(|words| words[first..].first_chunk()) {
-            Some(four) if lane < LANES => load_four(four),
+    fn turned<const SLOTS: usize>(operands: &[Words; MAX_SLOTS], slot: usize, first: usize) -> [__m256i; 4] {
+        let of_slot = |slot: usize| match operands.get(slot).and_then(|words| words[first..].first_chunk()) {
+            Some(four) if slot < SLOTS => load_four(four),
             _ => _mm256_setzero_si256(),
         };
-        let [a, b, c, d] = [of_lane(lane), of_lane(lane + 1), of_lane(lane + 2), of_lane(lane + 3)];
+        let [a, b, c, d] = [of_slot(slot), of_slot(slot + 1), of_slot(slot + 2), of_slot(slot + 3)];
         let (ab_even, ab_odd) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
         let (cd_even, cd_odd) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
         [
@@ -139,18 +139,18 @@ mod avx2 {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn add_four(sums: &mut [i64; 4], addends: __m256i) {
-        let sum = _mm256_add_epi64(load_four(sums), addends);
+    fn add_four(sums: &mut [i64; 4], operands: __m256i) {
+        let sum = _mm256_add_epi64(load_four(sums), operands);
         // SAFETY: there is room for as many bytes as are written.
         unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn add_two(sums: &mut [i64; 2], addends: __m128i) {
+    fn add_two(sums: &mut [i64; 2], operands: __m128i) {
         // SAFETY: as many bytes as the sums have are read, and written.
         unsafe {
-            let sum = _mm_add_epi64(_mm_loadu_si128(sums.as_ptr().cast()), addends);
+            let sum = _mm_add_epi64(_mm_loadu_si128(sums.as_ptr().cast()), operands);
             _mm_storeu_si128(sums.as_mut_ptr().cast(), sum);
         }
     }
@@ -164,27 +164,27 @@ mod tests {
     proptest! {
         #[test]
         fn all_levels_agree_with_plain_code(
-            rows in prop::collection::vec((0u32..70, any::<[i64; MOST_LANES]>()), 0..256),
+            rows in prop::collection::vec((0u32..70, any::<[i64; MAX_SLOTS]>()), 0..256),
             copies in prop::sample::select(vec![1, COPIES]),
         ) {
             let groups: Vec<u32> = rows.iter().map(|row| row.0).collect();
-            let mut addends: [Words; MOST_LANES] = [[7; 256]; MOST_LANES];
+            let mut operands: [Words; MAX_SLOTS] = [[7; 256]; MAX_SLOTS];
             for (row, (_, values)) in rows.iter().enumerate() {
-                (0..MOST_LANES).for_each(|lane| addends[lane][row] = values[lane]);
+                (0..MAX_SLOTS).for_each(|slot| operands[slot][row] = values[slot]);
             }
-            for lanes in 1..=MOST_LANES {
-                let stride = lanes.next_power_of_two();
+            for slots in 1..=MAX_SLOTS {
+                let stride = slots.next_power_of_two();
                 for level in Level::available() {
                     let mut words = vec![0; 70 * stride * copies];
-                    add_rows(level, lanes, copies, &groups, &addends, &mut words).unwrap();
+                    add_rows(level, slots, copies, &groups, &operands, &mut words).unwrap();
                     for (place, &word) in words.iter().enumerate() {
-                        let (lane, row) = (place % stride, place / stride);
+                        let (slot, row) = (place % stride, place / stride);
                         let is_of = |&at: &usize| groups[at] as usize == row / copies && at % copies == row % copies;
                         let of_row = (0..rows.len()).filter(is_of);
-                        let sum = of_row.fold(0i64, |sum, at| sum.wrapping_add(rows[at].1[lane]));
-                        prop_assert_eq!(word, if lane < lanes { sum } else { 0 }, "{:?} {}", level, lanes);
+                        let sum = of_row.fold(0i64, |sum, at| sum.wrapping_add(rows[at].1[slot]));
+                        prop_assert_eq!(word, if slot < slots { sum } else { 0 }, "{:?} {}", level, slots);
                     }
-                    let unknown = add_rows(level, lanes, copies, &[0, 1, 70, 2, 3], &addends, &mut words);
+                    let unknown = add_rows(level, slots, copies, &[0, 1, 70, 2, 3], &operands, &mut words);
                     prop_assert_eq!(unknown, Err(UnknownGroup));
                 }
             }

@@ -8,9 +8,9 @@ use crate::plan::Plan;
 use crate::states::counts::Counts;
 use crate::states::{Accumulator, State};
 use crate::values::cells::{Cells, compare_values};
-use crate::values::fault::Fault;
-use crate::values::fault::Malformed;
-use crate::values::fault::TOO_LARGE;
+use crate::values::error::BatchError;
+use crate::values::error::EvalError;
+use crate::values::error::TOO_LARGE;
 use crate::values::selection::Selection;
 use brc_core::{Error, LogicalType, Value, interrupt};
 
@@ -145,7 +145,7 @@ impl Partial {
     /// Merges subgroups: each group of `other`, which has one more key, is merged into the group of its other keys.
     /// `places` are the indices of its states among those of this partial. The state at index `counted` counts the
     /// subgroups whose last key is not null.
-    pub(crate) fn merge_subgroups(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), Malformed> {
+    pub(crate) fn merge_subgroups(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), BatchError> {
         let members = other.members();
         let mut numbers = Vec::new();
         match &mut self.keys {
@@ -164,7 +164,7 @@ impl Partial {
             numbers.iter().zip(has_value).filter(|(_, has_value)| *has_value).map(|(&number, _)| number).collect();
         match &mut self.states[counted] {
             State::Counts(counts) => counts.add(GroupIds::Rows(&with_value)),
-            _ => Err(Malformed("distinct values are counted elsewhere")),
+            _ => Err(BatchError("distinct values are counted elsewhere")),
         }
     }
 
@@ -174,11 +174,11 @@ impl Partial {
         &mut self,
         other: &Self,
         logical_type: LogicalType,
-        keys: impl FnOnce(&Cells, usize) -> Result<Vec<Cells>, Fault>,
-    ) -> Result<(), Fault> {
+        keys: impl FnOnce(&Cells, usize) -> Result<Vec<Cells>, EvalError>,
+    ) -> Result<(), EvalError> {
         let members = other.members();
         let computed = keys(&other.key_of(0, logical_type, &members), members.len())?;
-        let Some(GroupKeys::Set(keys)) = &mut self.keys else { return Err(Fault::Malformed("there are no keys")) };
+        let Some(GroupKeys::Set(keys)) = &mut self.keys else { return Err(EvalError::BatchError("there are no keys")) };
         for (index, cells) in computed.iter().enumerate() {
             keys.take(index, &cells.column(0..members.len(), &mut Vec::new())?, Selection::All)?;
         }
@@ -191,7 +191,7 @@ impl Partial {
     }
 
     /// The same partial with keys that may travel: not encoded.
-    pub(crate) fn decoded(self, plan: &Plan) -> Result<Self, Malformed> {
+    pub(crate) fn decoded(self, plan: &Plan) -> Result<Self, BatchError> {
         if self.encoded_keys().is_none() {
             return Ok(self);
         }
@@ -203,7 +203,7 @@ impl Partial {
 
     /// Replaces `numbers` by those that the keys of these groups have in a set, as far as it has as many keys; some may
     /// be new.
-    fn number_keys(&self, keys: &mut KeySet, members: &[u32], numbers: &mut Vec<u32>) -> Result<(), Malformed> {
+    fn number_keys(&self, keys: &mut KeySet, members: &[u32], numbers: &mut Vec<u32>) -> Result<(), BatchError> {
         for (key, (logical_type, _)) in keys.types().to_vec().into_iter().enumerate() {
             let (cells, mut offsets) = (self.key_of(key, logical_type, members), Vec::new());
             let column = cells.column(0..members.len(), &mut offsets).map_err(|_| TOO_LARGE)?;
@@ -246,26 +246,26 @@ impl Partial {
     }
 
     /// These groups only, in their order and ready to be read.
-    pub(crate) fn settled(&self, groups: &[u32]) -> Self {
+    pub(crate) fn prepared(&self, groups: &[u32]) -> Self {
         let mut taken = self.take(groups);
-        taken.settle(1);
+        taken.prepare(1);
         taken
     }
 
     /// All groups in the order of their keys, if those are encoded; else as they are.
     pub(crate) fn in_key_order(self) -> Self {
         match self.encoded_keys().filter(|keys| !keys.are_in_order()).map(EncodedKeys::order) {
-            Some(order) => self.settled(&order),
+            Some(order) => self.prepared(&order),
             None => self,
         }
     }
 
     /// Makes everything ready to be read.
-    pub(crate) fn settle(&mut self, threads: usize) {
+    pub(crate) fn prepare(&mut self, threads: usize) {
         if let Some(GroupKeys::Encoded(keys)) = &mut self.keys {
-            keys.settle();
+            keys.prepare();
         }
-        self.states.iter_mut().for_each(|state| state.settle(threads));
+        self.states.iter_mut().for_each(|state| state.prepare(threads));
     }
 
     /// The rows of a group.

@@ -165,7 +165,7 @@ impl KeyOrder {
         let groups = groups.map_err(|fault| fault.error(&self.path))?;
         self.are_distinct.store(groups.groups() * OF_A_GROUP >= self.partitioned.most_groups(number), Relaxed);
         let others: Vec<u32> = self.others_of(number).map(|other| other as u32).collect();
-        let others = self.others.as_ref().filter(|_| !others.is_empty()).map(|it| it.settled(&others));
+        let others = self.others.as_ref().filter(|_| !others.is_empty()).map(|it| it.prepared(&others));
         let part = Part::of(plan, groups, others)?;
         self.groups[number].store(part.groups, Relaxed);
         Ok(part)
@@ -220,7 +220,7 @@ impl Part {
         let part = |number: usize| {
             let groups = own[number].lock().unwrap_or_else(PoisonError::into_inner).take();
             let others: Vec<u32> = (starts[number] as u32..starts[number + 1] as u32).collect();
-            let others = (!others.is_empty()).then(|| shared.settled(&others));
+            let others = (!others.is_empty()).then(|| shared.prepared(&others));
             groups.map(|groups| Self::of(plan, groups, others)).transpose()
         };
         Ok(parallel::try_map(own.len(), threads, part)?.into_iter().flatten().collect())
@@ -250,7 +250,7 @@ impl Part {
 fn sorted(groups: Partial) -> Partial {
     let mut order: Vec<u32> = (0..groups.groups() as u32).collect();
     order.sort_unstable_by(|&one, &other| groups.compare_keys(one as usize, &groups, other as usize));
-    groups.settled(&order)
+    groups.prepared(&order)
 }
 
 /// Where among others, which are in order, those begin that lie in each partition or before it, and where the last end.

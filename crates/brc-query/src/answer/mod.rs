@@ -79,7 +79,7 @@ impl Answer {
 
     /// Takes note of how long it took to group and sort, since the end of the scan.
     pub(crate) fn sorted_in(mut self, time: Duration) -> Self {
-        self.totals.sort_time = time.saturating_sub(self.totals.regroup_time);
+        self.totals.sort_time = time.saturating_sub(self.totals.merge_time);
         self
     }
 

@@ -31,7 +31,7 @@ impl Plan {
     ) -> Result<Answer> {
         let made = order.first_parts(self, MIN_ROWS_FOR_LAZY_RESULT, threads)?;
         totals.groups = order.groups();
-        totals.regroup_time = start.elapsed();
+        totals.merge_time = start.elapsed();
         self.answer_of_parts(made, Some(order), threads, totals, start)
     }
 
@@ -54,7 +54,7 @@ impl Plan {
         Ok(Answer::new(self, source, totals)?.sorted_in(start.elapsed()))
     }
 
-    /// The answer that groups give: settled partials that have no group in common. They began to be grouped at `start`.
+    /// The answer that groups give: prepared partials that have no group in common. They began to be grouped at `start`.
     pub(crate) fn answer_of(
         &self,
         partials: Vec<Partial>,

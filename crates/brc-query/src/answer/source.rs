@@ -16,7 +16,7 @@ use std::ops::Range;
 pub(crate) enum Source {
     /// Blocks in memory, each with its number of rows. A part is some rows of a block.
     InMemory { blocks: Vec<(usize, Vec<Cells>)>, parts: Vec<(usize, Range<usize>)> },
-    /// Groups in memory, in that order: of settled partials that have no group in common. A part is a block of rows.
+    /// Groups in memory, in that order: of prepared partials that have no group in common. A part is a block of rows.
     Groups { plan: Box<Plan>, partials: Vec<Partial>, places: Vec<GroupRef> },
     /// Groups in the order of their keys.
     Parts(Box<Parts>),

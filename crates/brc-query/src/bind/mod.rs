@@ -29,7 +29,7 @@ use crate::functions::cast;
 use crate::functions::typed::{Node, Typed};
 use crate::sql::expression::Expression;
 use crate::sql::{Kind, Syntax, SyntaxError};
-use crate::values::fault::{Fault, TOO_LONG};
+use crate::values::error::{EvalError, TOO_LONG};
 use brc_core::{Field, LogicalType, Predicate, Schema};
 
 type Result<T = Typed> = std::result::Result<T, SyntaxError>;
@@ -233,9 +233,9 @@ impl Binder<'_> {
         }
         match evaluate::constant(&typed) {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
-            Err(Fault::Value(message)) => self.mismatch(message, position, []),
-            Err(Fault::Malformed(message)) => self.error(message, position),
-            Err(Fault::TooLarge(_)) => self.error(TOO_LONG, position),
+            Err(EvalError::Value(message)) => self.mismatch(message, position, []),
+            Err(EvalError::BatchError(message)) => self.error(message, position),
+            Err(EvalError::TooLarge(_)) => self.error(TOO_LONG, position),
         }
     }
 }

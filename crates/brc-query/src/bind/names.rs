@@ -1,7 +1,7 @@
 //! Finds columns by name, and suggests names for misspelled ones.
 
 use crate::sql::suggestions::meant;
-use brc_core::{Error, LeftOut, Schema};
+use brc_core::{Error, Schema, UnsupportedColumn};
 use std::collections::HashMap;
 
 /// A name that no column has.
@@ -11,7 +11,7 @@ pub(crate) enum Unknown {
     Nowhere { what: &'static str, name: String, meant: Option<String>, known: String },
     /// The file has it, but the table does not.
     #[error("{0}")]
-    LeftOut(LeftOut),
+    UnsupportedColumn(UnsupportedColumn),
 }
 
 impl Unknown {
@@ -72,11 +72,13 @@ impl<'a> Names<'a> {
     /// # Errors
     /// That there is none, and which name is close.
     pub(crate) fn find(&self, name: &str) -> Result<usize, Unknown> {
-        self.position(name).ok_or_else(|| match self.schema.left_out().iter().find(|column| column.name == name) {
-            Some(column) => Unknown::LeftOut(column.clone()),
-            None => {
-                let known = self.schema.fields().iter().map(|field| field.name.as_str());
-                Unknown::new("column", name, known)
+        self.position(name).ok_or_else(|| {
+            match self.schema.unsupported_columns().iter().find(|column| column.name == name) {
+                Some(column) => Unknown::UnsupportedColumn(column.clone()),
+                None => {
+                    let known = self.schema.fields().iter().map(|field| field.name.as_str());
+                    Unknown::new("column", name, known)
+                }
             }
         })
     }

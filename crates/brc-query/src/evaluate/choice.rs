@@ -3,8 +3,8 @@
 use super::{Columns, Evaluated, Frame, Step, truth};
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::runtime::memory::Allowance;
-use crate::values::fault::Fault;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
+use crate::values::error::EvalError;
 use crate::values::vector::{Strings, Values, Vector, View};
 use brc_core::batch::codes_of;
 use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value};
@@ -134,7 +134,7 @@ impl Step {
         frame: &Frame<'a, '_>,
         wanted: &[u64],
         output: LogicalType,
-    ) -> Result<Part<'a>, Fault> {
+    ) -> Result<Part<'a>, EvalError> {
         match self {
             Self::Constant(value, _) => Ok(Part::Constant(value.clone())),
             _ => self.run_where(frame, wanted, output).map(Part::Column),
@@ -162,8 +162,8 @@ impl<'a> Choice<'a> {
     pub(super) fn take(
         &mut self,
         mut wanted: Vec<u64>,
-        part: impl FnOnce(&[u64]) -> Result<Part<'a>, Fault>,
-    ) -> Result<(), Fault> {
+        part: impl FnOnce(&[u64]) -> Result<Part<'a>, EvalError>,
+    ) -> Result<(), EvalError> {
         wanted.iter_mut().zip(&self.left).for_each(|(wanted, left)| *wanted &= left);
         if wanted.iter().all(|&word| word == 0) {
             return Ok(());
@@ -175,7 +175,7 @@ impl<'a> Choice<'a> {
     }
 
     /// The values of all rows; those that are left are null.
-    pub(super) fn values(mut self, frame: &Frame<'a, '_>, shape: &mut Shape) -> Result<Evaluated<'a>, Fault> {
+    pub(super) fn values(mut self, frame: &Frame<'a, '_>, shape: &mut Shape) -> Result<Evaluated<'a>, EvalError> {
         let validity = self.validity();
         let physical = shape.output.physical();
         // Strings that come as codes have the same dictionary in all batches.
@@ -219,7 +219,7 @@ impl<'a> Choice<'a> {
     }
 
     /// In the fewest bits that all of them need.
-    fn integers(&self, level: Level) -> Result<Values, Fault> {
+    fn integers(&self, level: Level) -> Result<Values, EvalError> {
         let bits = self.parts.iter().map(|(_, part)| bits(part)).max().unwrap_or(8);
         Ok(match bits {
             8 => Values::Truths(self.merged(level)?),
@@ -229,7 +229,7 @@ impl<'a> Choice<'a> {
         })
     }
 
-    fn merged<T: Target>(&self, level: Level) -> Result<Vec<T>, Fault> {
+    fn merged<T: Target>(&self, level: Level) -> Result<Vec<T>, EvalError> {
         let mut out = vec![T::default(); self.rows];
         for (mask, part) in &self.parts {
             match part {
@@ -237,14 +237,14 @@ impl<'a> Choice<'a> {
                 Part::Constant(_) => {}
                 Part::Column(lent) => match lent.column().data {
                     Data::Integers(values) if values.len() == self.rows => T::place(level, values, mask, &mut out),
-                    _ => return Err(Fault::Malformed("a column of numbers is not there")),
+                    _ => return Err(EvalError::BatchError("a column of numbers is not there")),
                 },
             }
         }
         Ok(out)
     }
 
-    fn floats(&self, level: Level) -> Result<Values, Fault> {
+    fn floats(&self, level: Level) -> Result<Values, EvalError> {
         let mut out = vec![0.0; self.rows];
         for (mask, part) in &self.parts {
             match part {
@@ -252,7 +252,7 @@ impl<'a> Choice<'a> {
                 Part::Constant(_) => {}
                 Part::Column(lent) => match lent.column().data {
                     Data::Floats(values) if values.len() == self.rows => place(level, values, mask, &mut out),
-                    _ => return Err(Fault::Malformed("a column of numbers is not there")),
+                    _ => return Err(EvalError::BatchError("a column of numbers is not there")),
                 },
             }
         }
@@ -276,7 +276,7 @@ impl<'a> Choice<'a> {
         Values::Codes { codes, dictionary: Arc::clone(dictionary) }
     }
 
-    fn strings(&self, level: Level) -> Result<Values, Fault> {
+    fn strings(&self, level: Level) -> Result<Values, EvalError> {
         let mut of_rows = vec![0u32; self.rows];
         for (number, (mask, _)) in (1..).zip(&self.parts) {
             fill(level, number, mask, &mut of_rows);
@@ -287,7 +287,7 @@ impl<'a> Choice<'a> {
         });
         let columns: Vec<_> = columns.collect();
         let views = columns.iter().map(|column| column.as_ref().map(View::of).transpose());
-        let views = views.collect::<Result<Vec<_>, Malformed>>()?;
+        let views = views.collect::<Result<Vec<_>, BatchError>>()?;
         let bytes = |row: usize, part: usize| match (views.get(part), self.parts.get(part)) {
             (Some(Some(view)), _) if view.is_valid(row) => view.bytes(row),
             (_, Some((_, Part::Constant(Some(Scalar::Bytes(text)))))) => text,

@@ -4,7 +4,7 @@ use super::truth::Truth;
 use super::{Evaluated, Frame, Step, applied};
 use crate::functions::{Compared, Kernel};
 use crate::runtime::memory::Allowance;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::Column;
 
 pub(super) struct Comparison {
@@ -15,7 +15,7 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    pub(super) fn truth(&mut self, frame: &Frame<'_, '_>) -> Result<Truth, Fault> {
+    pub(super) fn truth(&mut self, frame: &Frame<'_, '_>) -> Result<Truth, EvalError> {
         let rows = frame.batch.rows;
         let found = self.sides.iter_mut().map(|side| side.run(frame)).collect::<Result<Vec<_>, _>>()?;
         let columns: Vec<Column<'_>> = found.iter().map(Evaluated::column).collect();

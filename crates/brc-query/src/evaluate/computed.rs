@@ -3,7 +3,7 @@
 use crate::evaluate::{Columns, Program};
 use crate::functions::typed::Typed;
 use crate::values::cells::Cells;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::View;
 use brc_core::{Batch, Column};
 use brc_kernels::cpu::Level;
@@ -12,7 +12,7 @@ use brc_kernels::cpu::Level;
 const AT_A_TIME: usize = 4096;
 
 /// The values of an expression for `rows` rows, given the cells of the projected columns.
-pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], rows: usize) -> Result<Cells, Fault> {
+pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], rows: usize) -> Result<Cells, EvalError> {
     let mut program = Program::new(value, columns);
     let mut found = Cells::with_capacity(value.logical_type, rows);
     let mut offsets = vec![Vec::new(); cells.len()];
@@ -24,7 +24,7 @@ pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], row
         let batch = Batch { rows: range.len(), columns: &columns };
         match program.run(Level::best(), &batch) {
             // Strings of fewer rows take less memory.
-            Err(Fault::TooLarge(_)) if range.len() > 1 => at_a_time = range.len() / 2,
+            Err(EvalError::TooLarge(_)) if range.len() > 1 => at_a_time = range.len() / 2,
             values => {
                 push_all(&values?.column(), range.len(), &mut found)?;
                 start = range.end;
@@ -35,7 +35,7 @@ pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], row
 }
 
 /// Appends the rows of a column.
-pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> Result<(), Fault> {
+pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> Result<(), EvalError> {
     let view = View::of(column)?;
     for row in 0..rows {
         cells.push(view.get(row));

@@ -7,7 +7,7 @@
 use super::{Evaluated, Frame, Step};
 use crate::functions::Exact as Operator;
 use crate::functions::typed::{Node, Scalar, Typed};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Values, Vector, both_valid};
 use brc_core::{Batch, BitmapBuffer, Data, Integers};
 use brc_kernels::arithmetic::{Line, Operation, append, combine, combine_with, scale};
@@ -53,7 +53,7 @@ impl Exact {
         }
     }
 
-    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
         let leaves = self.leaves.iter_mut().map(|leaf| leaf.run(frame)).collect::<Result<Vec<_>, _>>()?;
         match compute(&self.tree, frame, &leaves, &mut self.spare) {
             Some(vector) => Ok(Evaluated::Vector(vector)),

@@ -5,11 +5,11 @@
 //! leaves: there a null makes neither the condition nor its negation true.
 
 use crate::evaluate::alternatives::{Ranges, TextPredicate, take_ranges};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::{
-    Batch, Bitmap, Data, Dictionary, Field, Known, KnownValues, PhysicalType, Predicate, Verdict, float_order,
-    for_integers,
+    Batch, Bitmap, ColumnStatistics, Data, Dictionary, Field, PhysicalType, Predicate, PruneResult, ValueBounds,
+    float_order, for_integers,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{CodeSet, count, range, valid_bits, words};
@@ -30,7 +30,7 @@ impl Filter {
     }
 
     /// The rows of a batch for which the predicate is true.
-    pub(crate) fn select(&mut self, level: Level, batch: &Batch<'_>) -> Result<Selection<'_>, Malformed> {
+    pub(crate) fn select(&mut self, level: Level, batch: &Batch<'_>) -> Result<Selection<'_>, BatchError> {
         self.mask.clear();
         self.mask.resize(words(batch.rows), 0);
         self.test.evaluate(level, batch, &mut self.mask, &mut self.spare)?;
@@ -106,17 +106,17 @@ impl Test {
         batch: &Batch<'_>,
         mask: &mut [u64],
         spare: &mut Vec<Vec<u64>>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         match self {
             Self::Constant(false) => {}
             Self::Constant(true) => negate(mask, batch.rows),
             Self::Number { position, low, high, negated } => {
-                let column = batch.columns.get(*position).ok_or(Malformed("a column of numbers is not there"))?;
+                let column = batch.columns.get(*position).ok_or(BatchError("a column of numbers is not there"))?;
                 match column.data {
                     Data::Integers(values) if values.len() == batch.rows => range(level, values, *low, *high, mask),
                     Data::Floats(values) if values.len() == batch.rows => float_range(values, *low, *high, mask),
                     Data::Integers(_) | Data::Floats(_) | Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
-                        return Err(Malformed("a column of numbers is not there"));
+                        return Err(BatchError("a column of numbers is not there"));
                     }
                 }
                 if *negated {
@@ -125,7 +125,7 @@ impl Test {
                 only_values(mask, column.validity);
             }
             Self::Numbers { position, ranges, negated } => {
-                let column = batch.columns.get(*position).ok_or(Malformed("a column of numbers is not there"))?;
+                let column = batch.columns.get(*position).ok_or(BatchError("a column of numbers is not there"))?;
                 match column.data {
                     Data::Integers(values) if values.len() == batch.rows => {
                         for_integers!(values, values => in_ranges(values, ranges, mask, i128::from));
@@ -134,7 +134,7 @@ impl Test {
                         in_ranges(values, ranges, mask, |value| float_order(value).into());
                     }
                     Data::Integers(_) | Data::Floats(_) | Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
-                        return Err(Malformed("a column of numbers is not there"));
+                        return Err(BatchError("a column of numbers is not there"));
                     }
                 }
                 if *negated {
@@ -143,7 +143,7 @@ impl Test {
                 only_values(mask, column.validity);
             }
             Self::Null { position, negated } => {
-                let column = batch.columns.get(*position).ok_or(Malformed("a column is not there"))?;
+                let column = batch.columns.get(*position).ok_or(BatchError("a column is not there"))?;
                 negate(mask, batch.rows);
                 only_values(mask, column.validity);
                 if !*negated {
@@ -191,7 +191,7 @@ fn combine(
     mask: &mut [u64],
     spare: &mut Vec<Vec<u64>>,
     join: impl Fn(&mut u64, u64),
-) -> Result<(), Malformed> {
+) -> Result<(), BatchError> {
     for part in parts {
         let mut other = spare.pop().unwrap_or_default();
         other.clear();
@@ -222,13 +222,13 @@ fn only_values(mask: &mut [u64], validity: Option<Bitmap<'_>>) {
 
 impl TextTest {
     fn new(position: usize, predicate: &Predicate) -> Self {
-        let null = Known { values: KnownValues::None, nulls: true };
-        let holds_for_null = predicate.decide(&|_| null) == Verdict::Always;
+        let null = ColumnStatistics { values: ValueBounds::None, nulls: true };
+        let holds_for_null = predicate.decide(&|_| null) == PruneResult::Always;
         Self { position, predicate: TextPredicate::new(predicate), holds: CodeSet::default(), holds_for_null }
     }
 
-    fn evaluate(&mut self, level: Level, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), Malformed> {
-        let column = batch.columns.get(self.position).ok_or(Malformed("a column of strings is not there"))?;
+    fn evaluate(&mut self, level: Level, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), BatchError> {
+        let column = batch.columns.get(self.position).ok_or(BatchError("a column of strings is not there"))?;
         match column.data {
             // The codes of nulls mean nothing where there is no value at all.
             Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }
@@ -236,7 +236,7 @@ impl TextTest {
             Data::Codes { codes, dictionary } => {
                 self.learn(dictionary);
                 if codes.len() != batch.rows || !self.holds.select(level, codes, mask) {
-                    return Err(Malformed("a code is not in its dictionary"));
+                    return Err(BatchError("a code is not in its dictionary"));
                 }
             }
             Data::Runs { runs, dictionary } => {
@@ -255,7 +255,7 @@ impl TextTest {
                     mask[row / 64] |= u64::from(self.decide(string)) << (row % 64);
                 }
             }
-            Data::Integers(_) | Data::Floats(_) => return Err(Malformed("a column of strings is not there")),
+            Data::Integers(_) | Data::Floats(_) => return Err(BatchError("a column of strings is not there")),
         }
         if let Some(validity) = column.validity {
             for (word, (values, rows)) in mask.iter_mut().zip(validity.words()) {
@@ -270,8 +270,8 @@ impl TextTest {
         self.predicate.holds(string)
     }
 
-    fn holds(&self, code: u32) -> Result<bool, Malformed> {
-        self.holds.get(code).ok_or(Malformed("a code is not in its dictionary"))
+    fn holds(&self, code: u32) -> Result<bool, BatchError> {
+        self.holds.get(code).ok_or(BatchError("a code is not in its dictionary"))
     }
 
     /// Evaluates the predicate for codes that are new.

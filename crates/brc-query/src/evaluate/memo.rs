@@ -3,7 +3,7 @@
 use super::{Columns, Evaluated, Frame, Inputs, Step};
 use crate::functions::typed::{Node, Typed};
 use crate::keys::index::NameIndex;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Values, Vector, View};
 use brc_core::batch::codes_of;
 use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, LogicalType, PhysicalType, Value};
@@ -101,13 +101,13 @@ impl Memo {
         })
     }
 
-    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
-        let column = frame.batch.columns.get(self.position).ok_or(Fault::Malformed("a column is not there"))?;
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
+        let column = frame.batch.columns.get(self.position).ok_or(EvalError::BatchError("a column is not there"))?;
         self.rows += frame.batch.rows as u64;
         match column.dictionary() {
             Some(dictionary) if !self.off && self.pays(dictionary.len()) => {
                 match self.learn(frame, dictionary) {
-                    Err(Fault::Value(_) | Fault::TooLarge(_)) => self.off = true,
+                    Err(EvalError::Value(_) | EvalError::TooLarge(_)) => self.off = true,
                     learnt => {
                         learnt?;
                         return self.of_column(frame.level, column).map(Evaluated::Vector);
@@ -127,7 +127,7 @@ impl Memo {
     }
 
     /// Computes the results of values that were added to the dictionary; the first time also that of null.
-    fn learn(&mut self, frame: &Frame<'_, '_>, dictionary: &Dictionary) -> Result<(), Fault> {
+    fn learn(&mut self, frame: &Frame<'_, '_>, dictionary: &Dictionary) -> Result<(), EvalError> {
         if self.known == 0 {
             self.compute(frame, std::iter::once(None))?;
             self.of_null = self.found.of_codes.pop().flatten();
@@ -147,7 +147,7 @@ impl Memo {
         &mut self,
         frame: &Frame<'_, '_>,
         values: impl Iterator<Item = Option<Value<'a>>>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EvalError> {
         let values = Vector::of(LogicalType::String, values)?;
         let column = values.column();
         let rows = match column.data {
@@ -162,7 +162,7 @@ impl Memo {
         Ok(())
     }
 
-    fn of_column(&self, level: Level, column: &Column<'_>) -> Result<Vector, Fault> {
+    fn of_column(&self, level: Level, column: &Column<'_>) -> Result<Vector, EvalError> {
         if let (Data::Codes { codes, .. }, false) = (column.data, column.has_nulls())
             && let Some(values) = self.found.narrow.as_deref()
             && self.output.fits_64_bits()
@@ -171,13 +171,13 @@ impl Memo {
                 let mut mask = vec![0; words(codes.len())];
                 return match self.found.truths.select(level, codes, &mut mask) {
                     true => Ok(Values::Truths(bytes(level, &mask, codes.len())).into()),
-                    false => Err(Fault::Malformed("a code is not in its dictionary")),
+                    false => Err(EvalError::BatchError("a code is not in its dictionary")),
                 };
             }
             // Checked beforehand, so that rows are looked up without an early end.
             let largest = codes.iter().fold(0, |largest, &code| largest.max(code)) as usize;
             if largest >= values.len() && !codes.is_empty() {
-                return Err(Fault::Malformed("a code is not in its dictionary"));
+                return Err(EvalError::BatchError("a code is not in its dictionary"));
             }
             let values = codes.iter().map(|&code| values[code as usize]).collect();
             return Ok(Values::Narrow(values).into());
@@ -189,7 +189,7 @@ impl Memo {
             let mut results = Vec::new();
             // No text has this code, so it marks a missing one.
             return match look_up(level, codes, table, &mut results) {
-                true => Err(Fault::Malformed("a code is not in its dictionary")),
+                true => Err(EvalError::BatchError("a code is not in its dictionary")),
                 false => Ok(self.found.codes(results)),
             };
         }
@@ -208,7 +208,7 @@ impl Memo {
             });
         }
         if malformed {
-            return Err(Fault::Malformed("a code is not in its dictionary"));
+            return Err(EvalError::BatchError("a code is not in its dictionary"));
         }
         self.found.vector(self.output, &results)
     }
@@ -257,7 +257,7 @@ impl Found {
     }
 
     /// The results of rows.
-    fn vector(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Vector, Fault> {
+    fn vector(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Vector, EvalError> {
         if output.physical() == PhysicalType::Bytes {
             let mut validity = BitmapBuffer::default();
             results.iter().for_each(|result| validity.push(result.is_some()));

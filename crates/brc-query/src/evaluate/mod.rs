@@ -30,7 +30,7 @@ use crate::evaluate::filter::Test;
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::functions::{self, Bound, Kernel};
 use crate::runtime::memory::Allowance;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::selection::row_numbers;
 use crate::values::vector::{Rows, Vector, View, both_valid};
 use brc_core::{Batch, BitmapBuffer, Column, Data, Field, LogicalType};
@@ -118,7 +118,7 @@ impl Evaluated<'_> {
     }
 
     /// The column with memory of its own.
-    pub(crate) fn owned(self, logical_type: LogicalType, rows: usize) -> Result<Vector, Fault> {
+    pub(crate) fn owned(self, logical_type: LogicalType, rows: usize) -> Result<Vector, EvalError> {
         match self {
             Self::Vector(vector) => Ok(vector),
             Self::Column(_) | Self::Masked { .. } => {
@@ -160,7 +160,7 @@ impl Program {
     }
 
     /// Its values in the rows of a batch.
-    pub(crate) fn run<'a>(&mut self, level: Level, batch: &Batch<'a>) -> Result<Evaluated<'a>, Fault> {
+    pub(crate) fn run<'a>(&mut self, level: Level, batch: &Batch<'a>) -> Result<Evaluated<'a>, EvalError> {
         self.root.run(&Frame { level, batch: *batch, inputs: &self.inputs })
     }
 
@@ -171,13 +171,13 @@ impl Program {
         batch: &Batch<'a>,
         wanted: &[u64],
         output: LogicalType,
-    ) -> Result<Evaluated<'a>, Fault> {
+    ) -> Result<Evaluated<'a>, EvalError> {
         self.root.run_where(&Frame { level, batch: *batch, inputs: &self.inputs }, wanted, output)
     }
 }
 
 /// The value of an expression without columns.
-pub(crate) fn constant(typed: &Typed) -> Result<Option<Scalar>, Fault> {
+pub(crate) fn constant(typed: &Typed) -> Result<Option<Scalar>, EvalError> {
     let columns = Columns { fields: &[], projection: &[], allowance: Allowance::default() };
     let found = Program::new(typed, columns).run(Level::best(), &Batch { rows: 1, columns: &[] })?;
     let column = found.column();
@@ -249,12 +249,12 @@ impl Step {
         }
     }
 
-    fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
+    fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
         let rows = frame.batch.rows;
         Ok(Evaluated::Vector(match self {
             Self::Column(position) => {
                 let column = frame.batch.columns.get(*position);
-                return column.copied().map(Evaluated::Column).ok_or(Fault::Malformed("a column is not there"));
+                return column.copied().map(Evaluated::Column).ok_or(EvalError::BatchError("a column is not there"));
             }
             Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
             Self::Condition { .. }
@@ -284,9 +284,9 @@ impl Step {
         frame: &Frame<'a, '_>,
         wanted: &[u64],
         output: LogicalType,
-    ) -> Result<Evaluated<'a>, Fault> {
+    ) -> Result<Evaluated<'a>, EvalError> {
         match self.run(frame) {
-            Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
+            Err(EvalError::Value(_) | EvalError::TooLarge(_)) => {}
             found => return found,
         }
         let rows = row_numbers(wanted);
@@ -312,12 +312,16 @@ impl Frame<'_, '_> {
     }
 
     /// Does something with a frame of some of the rows.
-    fn with_rows<T>(&self, rows: &[u32], with: impl FnOnce(&Frame<'_, '_>) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn with_rows<T>(
+        &self,
+        rows: &[u32],
+        with: impl FnOnce(&Frame<'_, '_>) -> Result<T, EvalError>,
+    ) -> Result<T, EvalError> {
         let gathered = self.inputs.iter().map(|&(position, logical_type)| {
-            let column = self.batch.columns.get(position).ok_or(Fault::Malformed("a column is not there"))?;
+            let column = self.batch.columns.get(position).ok_or(EvalError::BatchError("a column is not there"))?;
             Ok((position, Vector::gather(logical_type, column, rows)?))
         });
-        let gathered = gathered.collect::<Result<Vec<_>, Fault>>()?;
+        let gathered = gathered.collect::<Result<Vec<_>, EvalError>>()?;
         let mut columns: Vec<Column<'_>> = self.batch.columns.to_vec();
         for (position, vector) in &gathered {
             columns[*position] = vector.column();
@@ -327,7 +331,7 @@ impl Frame<'_, '_> {
 }
 
 /// The values of a function, given its arguments.
-fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allowance) -> Result<Vector, Fault> {
+fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allowance) -> Result<Vector, EvalError> {
     let mut validity = BitmapBuffer::default();
     validity.push_values(rows);
     for column in columns.iter().filter(|column| column.has_nulls()) {
@@ -344,7 +348,7 @@ fn case<'a>(
     otherwise: Option<&mut Step>,
     shape: &mut Shape,
     frame: &Frame<'a, '_>,
-) -> Result<Evaluated<'a>, Fault> {
+) -> Result<Evaluated<'a>, EvalError> {
     let mut choice = Choice::new(frame.batch.rows);
     for (when, then) in branches {
         let holds = when.holds_where(frame, &choice.left)?;
@@ -356,7 +360,7 @@ fn case<'a>(
     choice.values(frame, shape)
 }
 
-fn coalesce<'a>(parts: &mut [Step], shape: &mut Shape, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
+fn coalesce<'a>(parts: &mut [Step], shape: &mut Shape, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
     let mut choice = Choice::new(frame.batch.rows);
     for part in parts {
         let found = part.part(frame, &choice.left, shape.output)?;

@@ -3,7 +3,7 @@
 
 use super::{Columns, Evaluated, Frame, Inputs, Step};
 use crate::functions::typed::{Node, Typed};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Values, Vector, View};
 use brc_core::{Batch, Data, Integers, LogicalType, PhysicalType};
 use brc_kernels::direct::{integer_bounds, look_up_integers};
@@ -62,8 +62,8 @@ impl Table {
         })
     }
 
-    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, Fault> {
-        let column = frame.batch.columns.get(self.position).ok_or(Fault::Malformed("a column is not there"))?;
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
+        let column = frame.batch.columns.get(self.position).ok_or(EvalError::BatchError("a column is not there"))?;
         self.rows += frame.batch.rows as u64;
         match column.data {
             Data::Integers(integers) if !self.off && !column.has_nulls() => {
@@ -90,7 +90,7 @@ impl Table {
     }
 
     /// Makes the table one of these integers as well; `false` if it is not worth it.
-    fn widen(&mut self, frame: &Frame<'_, '_>, integers: Integers<'_>) -> Result<bool, Fault> {
+    fn widen(&mut self, frame: &Frame<'_, '_>, integers: Integers<'_>) -> Result<bool, EvalError> {
         let Some((min, max)) = integer_bounds(frame.level, integers) else { return Ok(false) };
         let known = match &self.results {
             Results::Short(results) => results.len(),
@@ -113,7 +113,7 @@ impl Table {
         let slack = (span / 4) as i64;
         for (low, high) in [(low.saturating_sub(slack), high.saturating_add(slack)), (low, high)] {
             match self.compute(frame, low, high) {
-                Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
+                Err(EvalError::Value(_) | EvalError::TooLarge(_)) => {}
                 done => {
                     self.off = !done?;
                     return Ok(!self.off);
@@ -125,7 +125,7 @@ impl Table {
     }
 
     /// Computes the results of these integers; `false` if they are not such as a table has.
-    fn compute(&mut self, frame: &Frame<'_, '_>, low: i64, high: i64) -> Result<bool, Fault> {
+    fn compute(&mut self, frame: &Frame<'_, '_>, low: i64, high: i64) -> Result<bool, EvalError> {
         let integers: Vec<i64> = (low..=high).collect();
         let column = brc_core::Column::integers(Integers::I64(&integers));
         let batch = Batch { rows: integers.len(), columns: std::slice::from_ref(&column) };

@@ -3,7 +3,7 @@
 
 use super::{Frame, Step};
 use crate::evaluate::filter::Test;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::selection::{row_numbers, set_rows};
 use crate::values::vector::{Values, Vector};
 use brc_core::{Batch, BitmapBuffer, Column, Data};
@@ -18,7 +18,7 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn vector(&self, level: Level, rows: usize) -> Result<Vector, Fault> {
+    pub(super) fn vector(&self, level: Level, rows: usize) -> Result<Vector, EvalError> {
         let known: Vec<u64> = self.holds.iter().zip(&self.fails).map(|(holds, fails)| holds | fails).collect();
         let validity = BitmapBuffer::of_words(&known, rows);
         Ok(Vector { values: Values::Truths(bytes(level, &self.holds, rows)), validity })
@@ -38,11 +38,11 @@ impl Truth {
     }
 
     /// That of a column of truths.
-    pub(super) fn of_column(level: Level, column: &Column<'_>, rows: usize) -> Result<Self, Fault> {
+    pub(super) fn of_column(level: Level, column: &Column<'_>, rows: usize) -> Result<Self, EvalError> {
         let mut mask = vec![0u64; words(rows)];
         match column.data {
             Data::Integers(values) if values.len() == rows => range(level, values, 0, 0, &mut mask),
-            _ => return Err(Fault::Malformed("a column of truths is not there")),
+            _ => return Err(EvalError::BatchError("a column of truths is not there")),
         }
         let Self { holds, fails } = Self::of(mask, std::slice::from_ref(column), rows);
         Ok(Self { holds: fails, fails: holds })
@@ -56,12 +56,12 @@ fn tested(
     has_nulls: bool,
     holds: &mut Test,
     fails: &mut Test,
-) -> Result<Truth, Fault> {
+) -> Result<Truth, EvalError> {
     let mut spare = Vec::new();
     let mut mask = |test: &mut Test| {
         let mut mask = vec![0u64; words(batch.rows)];
         test.evaluate(level, batch, &mut mask, &mut spare)?;
-        Ok::<_, Fault>(mask)
+        Ok::<_, EvalError>(mask)
     };
     let holds = mask(holds)?;
     if !has_nulls {
@@ -85,7 +85,7 @@ pub(super) fn valid(column: &Column<'_>, rows: usize) -> Vec<u64> {
 
 impl Step {
     /// Where a condition holds and where it fails.
-    pub(super) fn truth(&mut self, frame: &Frame<'_, '_>) -> Result<Truth, Fault> {
+    pub(super) fn truth(&mut self, frame: &Frame<'_, '_>) -> Result<Truth, EvalError> {
         let rows = frame.batch.rows;
         let none = || vec![0u64; words(rows)];
         Ok(match self {
@@ -138,7 +138,7 @@ impl Step {
     }
 
     /// Where a condition holds, of those rows whose bits are set; others have any.
-    pub(super) fn holds_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Vec<u64>, Fault> {
+    pub(super) fn holds_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Vec<u64>, EvalError> {
         if let Self::Condition { holds, .. } = self {
             let mut mask = vec![0u64; words(frame.batch.rows)];
             holds.evaluate(frame.level, &frame.batch, &mut mask, &mut Vec::new())?;
@@ -148,9 +148,9 @@ impl Step {
     }
 
     /// Where it holds and where it fails, of those rows whose bits are set; others have any.
-    pub(super) fn truth_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Truth, Fault> {
+    pub(super) fn truth_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Truth, EvalError> {
         match self.truth(frame) {
-            Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
+            Err(EvalError::Value(_) | EvalError::TooLarge(_)) => {}
             found => return found,
         }
         let rows = row_numbers(wanted);

@@ -11,7 +11,7 @@ use crate::keys::encoding::{EncodedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
 use crate::runtime::parallel;
 use crate::values::cells::Cells;
-use crate::values::fault::{Fault, too_large};
+use crate::values::error::{EvalError, too_large};
 use brc_core::{Error, Field, Result, Value};
 use std::ops::Range;
 
@@ -205,10 +205,10 @@ impl<'a> Groups<'a> {
         used.sort_unstable();
         used.dedup();
         let inputs = used.iter().map(|&column| self.column(column, chosen)).collect::<Result<Vec<_>>>()?;
-        let fault = |fault: Fault| match fault {
-            Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
-            Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
-            Fault::TooLarge(limit) => too_large(limit),
+        let fault = |fault: EvalError| match fault {
+            EvalError::Value(message) => Error::Expression(format!("{name}: {message}")),
+            EvalError::BatchError(message) => Error::Expression(format!("{name}: {message}")),
+            EvalError::TooLarge(limit) => too_large(limit),
         };
         let columns = Columns { fields: &self.fields, projection: &used, allowance: self.plan.allowance };
         computed(typed, columns, &inputs, chosen.len()).map_err(fault)

@@ -2,7 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, exact, number};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::LogicalType;
 
 pub(super) static ABS: Function = Function {
@@ -28,7 +28,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             let fits = output.bounds().is_some_and(|(_, max)| value.unsigned_abs() <= max.unsigned_abs());
             match fits {
                 true => Ok(Some(value.abs())),
-                false => Err(Fault::Value(format!("abs({value}) is out of range for {output}"))),
+                false => Err(EvalError::Value(format!("abs({value}) is out of range for {output}"))),
             }
         })
     }))

@@ -2,7 +2,7 @@
 
 use super::{Bound, Function, Mismatch, constant_integer, count, exact, number, refuse};
 use crate::functions::typed::{Scalar, Typed};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::Value;
 
 pub(super) static BUCKET: Function = Function {
@@ -42,7 +42,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             match logical_type.bounds() {
                 Some((min, _)) if start < min => {
                     let value = Value::Integer(value).to_text(logical_type);
-                    Err(Fault::Value(format!("the bucket of {value} is out of range for {logical_type}")))
+                    Err(EvalError::Value(format!("the bucket of {value} is out of range for {logical_type}")))
                 }
                 _ => Ok(Some(start)),
             }

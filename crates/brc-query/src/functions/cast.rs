@@ -4,7 +4,7 @@
 
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, TimeUnit, Value, calendar, float32};
 use brc_kernels::arithmetic::Rounding;
@@ -76,7 +76,7 @@ fn typed(
     attempt: bool,
     view: &View<'_>,
     rows: &Rows<'_>,
-) -> Result<Vector, Fault> {
+) -> Result<Vector, EvalError> {
     rows.values(to, |row| {
         let Some(value) = view.get(row) else { return Ok(None) };
         let converted = match convert(value) {
@@ -86,9 +86,10 @@ fn typed(
             None => None,
         };
         match converted {
-            None if !attempt => {
-                Err(Fault::Value(format!("cannot cast '{}' to {to}; try_cast gives null instead", value.to_text(from))))
-            }
+            None if !attempt => Err(EvalError::Value(format!(
+                "cannot cast '{}' to {to}; try_cast gives null instead",
+                value.to_text(from)
+            ))),
             converted => Ok(converted),
         }
     })

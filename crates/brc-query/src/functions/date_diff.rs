@@ -3,7 +3,7 @@
 use super::temporal::Clock;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::{LogicalType, Value, calendar};
 
 pub(super) static DATE_DIFF: Function = Function {
@@ -47,7 +47,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             (to - from).try_into().map_err(|_| {
                 let [from, to] = [0, 1].map(|side| views[side + 1].integer(row)).map(Value::Integer);
                 let (from, to) = (from.to_text(types[0]), to.to_text(types[1]));
-                Fault::Value(format!("date_diff from {from} to {to} is out of range for int64"))
+                EvalError::Value(format!("date_diff from {from} to {to} is out of range for int64"))
             })
         })
     }))

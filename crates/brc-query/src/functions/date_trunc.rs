@@ -3,7 +3,7 @@
 use super::temporal::{ByDay, Clock, iso_weekday};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::{LogicalType, Value, calendar};
 
 pub(super) static DATE_TRUNC: Function = Function {
@@ -43,7 +43,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     Ok(Bound::new(output, move |views, rows| {
         starts.rows(&views[1], rows, |value| {
             let value = Value::Integer(value.into()).to_text(output);
-            Fault::Value(format!("the start of the period of {value} is out of range for {output}"))
+            EvalError::Value(format!("the start of the period of {value} is out of range for {output}"))
         })
     }))
 }

@@ -3,7 +3,7 @@
 
 use super::{Bound, Mismatch, count, number};
 use crate::functions::typed::{Scalar, Typed};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, Value};
 use brc_kernels::arithmetic::{self, combined};
@@ -137,7 +137,7 @@ fn wide<O: Operation>(
     factors: [i128; 2],
     [one, other]: [&View<'_>; 2],
     rows: &Rows<'_>,
-) -> Result<Vector, Fault> {
+) -> Result<Vector, EvalError> {
     let (min, max) = output.bounds().unwrap_or((i128::MIN, i128::MAX));
     let mut values = Vec::with_capacity(rows.count);
     for row in 0..rows.count {
@@ -151,7 +151,7 @@ fn wide<O: Operation>(
         let Some(value) = value.filter(|value| (min..=max).contains(value)) else {
             let text = |value, scale| Value::Integer(value).to_text(decimal(LogicalType::MAX_PRECISION, scale));
             let (left, right) = (text(left, scales[0]), text(right, scales[1]));
-            return Err(Fault::Value(format!("{left} {} {right} is out of range for {output}", O::SYMBOL)));
+            return Err(EvalError::Value(format!("{left} {} {right} is out of range for {output}", O::SYMBOL)));
         };
         values.push(value);
     }

@@ -3,7 +3,7 @@
 use super::temporal::{ByDay, Clock, iso_weekday};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::{LogicalType, calendar};
 
 pub(super) static EXTRACT: Function = Function {
@@ -34,7 +34,7 @@ pub(super) fn of(arguments: &[Typed], index: usize, part: Part, needs_date: bool
     if needs_date {
         // The time of the day does not matter for any of these.
         let parts = ByDay::new(clock, move |days| Some(part(clock, days, 0)));
-        let none = |_| Fault::Value("a date is out of range".to_owned());
+        let none = |_| EvalError::Value("a date is out of range".to_owned());
         return Ok(Bound::new(LogicalType::Int64, move |views, rows| parts.rows(&views[index], rows, none)));
     }
     Ok(Bound::new(LogicalType::Int64, move |views, rows| {

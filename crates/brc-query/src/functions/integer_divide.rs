@@ -2,7 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, exact, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::LogicalType;
 
 pub(super) static INTEGER_DIVIDE: Function = Function {
@@ -30,7 +30,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             let quotient = one.checked_div(other);
             match output.bounds() {
                 Some((min, max)) if quotient.is_some_and(|quotient| !(min..=max).contains(&quotient)) => {
-                    Err(Fault::Value(format!("{one} // {other} is out of range for {output}")))
+                    Err(EvalError::Value(format!("{one} // {other} is out of range for {output}")))
                 }
                 _ => Ok(quotient),
             }

@@ -98,7 +98,7 @@ pub(crate) use exact::Exact;
 pub(crate) use like::like_prefix;
 
 use crate::functions::typed::{Scalar, Typed};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Rows, Text, Vector, View};
 use brc_core::{LogicalType, PhysicalType};
 use std::fmt;
@@ -196,7 +196,7 @@ pub struct Function {
 }
 
 /// Computes a function for a batch.
-pub(crate) type Kernel = Box<dyn Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, Fault> + Send + Sync>;
+pub(crate) type Kernel = Box<dyn Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, EvalError> + Send + Sync>;
 
 /// A function as it is computed for arguments of some types.
 pub(crate) struct Bound {
@@ -258,7 +258,7 @@ impl fmt::Debug for Function {
 impl Bound {
     fn new(
         output: LogicalType,
-        kernel: impl Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, Fault> + Send + Sync + 'static,
+        kernel: impl Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, EvalError> + Send + Sync + 'static,
     ) -> Self {
         Self { output, nullable: false, kernel: Box::new(kernel), exact: None, compared: None }
     }

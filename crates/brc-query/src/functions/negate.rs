@@ -2,7 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, exact, number};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::LogicalType;
 
 pub(super) static NEGATE: Function = Function {
@@ -27,7 +27,11 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         rows.integers(output, |row| {
             let value = views[0].integer(row);
             let fits = output.bounds().is_some_and(|(min, max)| (min..=max).contains(&-value));
-            if fits { Ok(Some(-value)) } else { Err(Fault::Value(format!("-({value}) is out of range for {output}"))) }
+            if fits {
+                Ok(Some(-value))
+            } else {
+                Err(EvalError::Value(format!("-({value}) is out of range for {output}")))
+            }
         })
     }))
 }

@@ -2,7 +2,7 @@
 
 use super::{Bound, Mismatch, exact, number};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, Value, float32};
 use brc_kernels::arithmetic::{Rounding, round, round_quotients};
@@ -76,13 +76,13 @@ impl Exact {
     }
 
     /// Row by row, of those that count.
-    fn wide(&self, from: LogicalType, view: &View<'_>, rows: &Rows<'_>) -> Result<Vector, Fault> {
+    fn wide(&self, from: LogicalType, view: &View<'_>, rows: &Rows<'_>) -> Result<Vector, EvalError> {
         let output = self.output;
         rows.integers(output, |row| match self.rounded(view.integer(row)) {
             Some(rounded) => Ok(Some(rounded)),
             None => {
                 let value = Value::Integer(view.integer(row)).to_text(from);
-                Err(Fault::Value(format!("{value} rounded is out of range for {output}")))
+                Err(EvalError::Value(format!("{value} rounded is out of range for {output}")))
             }
         })
     }

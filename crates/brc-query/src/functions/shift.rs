@@ -4,7 +4,7 @@
 use super::temporal::{Clock, add_months};
 use super::{Bound, Function, Mismatch, constant_integer, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::{LogicalType, TimeUnit, Value};
 
 /// Its arguments are a date or timestamp, months, days and microseconds.
@@ -43,7 +43,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             let later = later.filter(fits).and_then(|later| i64::try_from(later).ok());
             later.ok_or_else(|| {
                 let value = Value::Integer(value.into()).to_text(from);
-                Fault::Value(format!("{value} moved by an interval is out of range for {output}"))
+                EvalError::Value(format!("{value} moved by an interval is out of range for {output}"))
             })
         })
     }))

@@ -55,7 +55,7 @@ fn written(
     zone: bool,
     view: &View<'_>,
     rows: &Rows<'_>,
-) -> Result<Vector, crate::values::fault::Fault> {
+) -> Result<Vector, crate::values::error::EvalError> {
     let nanoseconds = calendar::DAY_SECONDS * 1_000_000_000 / clock.per_day;
     // Neighbours are often of the same day.
     let (mut last, mut text) = (None, Vec::new());

@@ -2,7 +2,7 @@
 
 use super::{Mismatch, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, calendar};
 use brc_kernels::cpu::Level;
@@ -75,7 +75,12 @@ impl<F: Fn(i64) -> Option<i64>> ByDay<F> {
     }
 
     /// The values of rows; the error of a row that counts is what `none` makes of its value.
-    pub(super) fn rows(&self, view: &View<'_>, rows: &Rows<'_>, none: impl Fn(i64) -> Fault) -> Result<Vector, Fault> {
+    pub(super) fn rows(
+        &self,
+        view: &View<'_>,
+        rows: &Rows<'_>,
+        none: impl Fn(i64) -> EvalError,
+    ) -> Result<Vector, EvalError> {
         if let ViewData::Narrow(values) = &view.data
             && let Some(values) = self.looked_up(values)
         {

@@ -4,7 +4,7 @@
 use super::zone::{Seconds, Zone};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Rows, Vector, View};
 use brc_core::{LogicalType, TimeUnit, Value, calendar};
 
@@ -40,7 +40,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     Ok(Bound::new(output, move |views, rows| {
         movement.moved(&views[1], rows, |value| {
             let value = Value::Integer(value.into()).to_text(from);
-            Fault::Value(format!(
+            EvalError::Value(format!(
                 "{value} at time zone '{}' is out of range for {output}",
                 String::from_utf8_lossy(&name)
             ))
@@ -59,7 +59,7 @@ struct Movement {
 }
 
 impl Movement {
-    fn moved(&self, view: &View<'_>, rows: &Rows<'_>, beyond: impl Fn(i64) -> Fault) -> Result<Vector, Fault> {
+    fn moved(&self, view: &View<'_>, rows: &Rows<'_>, beyond: impl Fn(i64) -> EvalError) -> Result<Vector, EvalError> {
         let value = |row: usize| view.narrow(row).checked_mul(self.scale);
         let second = |value: i64| value.div_euclid(self.per_second);
         let known = (0..rows.count).filter(|&row| rows.is_valid(row)).filter_map(value).map(second);

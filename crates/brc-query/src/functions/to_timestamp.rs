@@ -2,7 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, exact, number, refuse};
 use crate::functions::typed::Typed;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Rows, Vector};
 use brc_core::{LogicalType, TimeUnit};
 use brc_kernels::arithmetic::Rounding;
@@ -47,9 +47,9 @@ fn timestamps(
     rows: &Rows<'_>,
     microseconds: impl Fn(usize) -> Option<i128>,
     seconds: impl Fn(usize) -> String,
-) -> Result<Vector, Fault> {
+) -> Result<Vector, EvalError> {
     rows.narrow(|row| {
         let fits = microseconds(row).and_then(|value| i64::try_from(value).ok());
-        fits.ok_or_else(|| Fault::Value(format!("to_timestamp({}) is out of range for {OUTPUT}", seconds(row))))
+        fits.ok_or_else(|| EvalError::Value(format!("to_timestamp({}) is out of range for {OUTPUT}", seconds(row))))
     })
 }

@@ -98,7 +98,7 @@ enum Finished<'a> {
 impl<'a> QueryWorker<'a> {
     fn finish(mut self) -> (Finished<'a>, ScanTotals) {
         self.totals.aggregate_time = self.groups.time();
-        self.totals.lanes = self.groups.lanes();
+        self.totals.access_paths = self.groups.access_paths();
         let finished = match self.groups.are_in_slots() {
             true => Finished::InSlots(Box::new(self.groups)),
             false => Finished::Whole(Box::new(self.groups.finish(1))),

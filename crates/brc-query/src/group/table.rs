@@ -3,7 +3,7 @@
 use crate::accumulate::accumulators::Accumulators;
 use crate::evaluate::Columns;
 use crate::keys::Keys;
-use crate::keys::access_path::{Lane, Lanes};
+use crate::keys::access_path::{AccessPath, RowsByAccessPath};
 use crate::keys::group_ids::GroupIds;
 use crate::partitions::{DisjointGroups, Partitioner, Partitioning, Parts, WorkerResult};
 use crate::plan::Plan;
@@ -11,7 +11,7 @@ use crate::runtime::memory::Gauge;
 use crate::scan::computed::{ComputedColumns, RowPosition};
 use crate::scan::conditions::Conditions;
 use crate::scan::filtered_batch::FilteredBatch;
-use crate::values::fault::{Fault, Malformed};
+use crate::values::error::{BatchError, EvalError};
 use crate::values::selection::Selection;
 use crate::values::selection::{check_lengths, halved};
 use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
@@ -49,7 +49,7 @@ pub(crate) struct GroupTable<'a> {
     /// Partitions rows, once there are many groups.
     partitioner: Option<Partitioner<'a>>,
     gauge: Option<Gauge>,
-    lanes: Lanes,
+    access_paths: RowsByAccessPath,
     /// What was spilled because memory was short.
     spilled: Option<Parts>,
     timings: bool,
@@ -87,7 +87,7 @@ impl<'a> GroupTable<'a> {
             own: None,
             partitioner: None,
             gauge: None,
-            lanes: Lanes::default(),
+            access_paths: RowsByAccessPath::default(),
             spilled: None,
             timings: plan.timings,
             time: Duration::ZERO,
@@ -100,8 +100,8 @@ impl<'a> GroupTable<'a> {
     }
 
     /// The ways in which the groups of rows were found.
-    pub(crate) fn lanes(&self) -> Lanes {
-        self.lanes
+    pub(crate) fn access_paths(&self) -> RowsByAccessPath {
+        self.access_paths
     }
 
     /// Partitions rows when there are many groups.
@@ -184,29 +184,29 @@ impl<'a> GroupTable<'a> {
         self.own.iter_mut().try_for_each(DisjointGroups::split_done)
     }
 
-    fn check(&self, batch: &Batch<'_>) -> Result<(), Malformed> {
+    fn check(&self, batch: &Batch<'_>) -> Result<(), BatchError> {
         check_lengths(batch.rows, batch.columns)?;
         let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);
         match self.without_nulls.iter().any(has_nulls) {
-            true => Err(Malformed("it has nulls in a column without")),
+            true => Err(BatchError("it has nulls in a column without")),
             false => Ok(()),
         }
     }
 
-    fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), Fault> {
+    fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), EvalError> {
         self.check(batch)?;
         let wanted = self.conditions.select(batch)?;
         self.take_selected(batch, wanted.as_ref().map_or(Selection::All, |(mask, rows)| Selection::Some(mask, *rows)))
     }
 
-    fn take_tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<(), Fault> {
+    fn take_tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<(), EvalError> {
         self.check(batch)?;
         let level = self.level;
         self.take_selected(batch, rows.map_or(Selection::All, |mask| Selection::Some(mask, count(level, mask))))
     }
 
     /// Takes the wanted rows of a batch of all columns of the scan.
-    fn take_selected(&mut self, batch: &Batch<'_>, selection: Selection<'_>) -> Result<(), Fault> {
+    fn take_selected(&mut self, batch: &Batch<'_>, selection: Selection<'_>) -> Result<(), EvalError> {
         let place = self.place;
         self.place.advance(batch.rows);
         if selection.wanted(batch.rows) == 0 {
@@ -225,10 +225,10 @@ impl<'a> GroupTable<'a> {
     }
 
     /// Takes (value, count) rows.
-    fn take_weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<(), Fault> {
+    fn take_weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<(), EvalError> {
         self.check(batch)?;
         if weights.len() != batch.rows {
-            return Err(Malformed("it has not as many weights as rows").into());
+            return Err(BatchError("it has not as many weights as rows").into());
         }
         let wanted = self.conditions.select(batch)?;
         let selection = wanted.as_ref().map_or(Selection::All, |(mask, rows)| Selection::Some(mask, *rows));
@@ -245,7 +245,7 @@ impl<'a> GroupTable<'a> {
         selection: Selection<'_>,
         place: RowPosition,
         weights: Option<&[u32]>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EvalError> {
         let group = |groups: &mut Self, batch: &Batch<'_>| match weights {
             Some(weights) => groups.group_weighted(batch, selection, weights),
             None => groups.group(batch, selection),
@@ -259,7 +259,7 @@ impl<'a> GroupTable<'a> {
         };
         let computed = match self.computed.run(self.level, batch, mask, place) {
             // Strings of fewer rows take less memory. Nothing was grouped yet.
-            Err(fault @ Fault::TooLarge(_)) => {
+            Err(fault @ EvalError::TooLarge(_)) => {
                 let all = || (0..words(batch.rows)).map(|word| valid_bits(batch.rows, word)).collect();
                 let halves = halved(&mask.map_or_else(all, <[u64]>::to_vec)).ok_or(fault)?;
                 return halves.iter().try_for_each(|half| {
@@ -278,13 +278,13 @@ impl<'a> GroupTable<'a> {
     }
 
     /// Groups the selected rows of a batch that has all columns.
-    fn group(&mut self, batch: &Batch<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
+    fn group(&mut self, batch: &Batch<'_>, selection: Selection<'_>) -> Result<(), BatchError> {
         let mut key_columns = Vec::new();
         let keyed = self.keyed(batch, &mut key_columns)?;
         let selection = match &mut self.own {
             Some(own) => {
                 let left = own.take(self.level, &keyed, batch, selection)?;
-                self.lanes.add_rows(Lane::Splits, selection.wanted(batch.rows) - left.wanted(batch.rows));
+                self.access_paths.add_rows(AccessPath::Splits, selection.wanted(batch.rows) - left.wanted(batch.rows));
                 left
             }
             None => selection,
@@ -298,7 +298,8 @@ impl<'a> GroupTable<'a> {
         let selection = match &mut self.partitioner {
             Some(partitioner) => {
                 let left = partitioner.scatter(&keyed, batch, selection)?;
-                self.lanes.add_rows(Lane::Partitions, selection.wanted(batch.rows) - left.wanted(batch.rows));
+                self.access_paths
+                    .add_rows(AccessPath::Partitions, selection.wanted(batch.rows) - left.wanted(batch.rows));
                 left
             }
             None => selection,
@@ -314,15 +315,15 @@ impl<'a> GroupTable<'a> {
         let selection = if ids.are_of_all(batch.rows) { Selection::All } else { selection };
         let are_runs = ids.are_runs();
         self.accumulators.update(self.level, batch, selection, ids, groups)?;
-        self.lanes.add_rows(self.keys.lane(are_runs), wanted);
+        self.access_paths.add_rows(self.keys.access_path(are_runs), wanted);
         self.grouped += wanted as u64;
         Ok(())
     }
 
     /// The columns of a batch by which it is grouped.
-    fn keyed<'b>(&self, batch: &Batch<'b>, columns: &'b mut Vec<Column<'b>>) -> Result<Batch<'b>, Malformed> {
+    fn keyed<'b>(&self, batch: &Batch<'b>, columns: &'b mut Vec<Column<'b>>) -> Result<Batch<'b>, BatchError> {
         let Some(positions) = &self.key_positions else { return Ok(*batch) };
-        let column = |&position: &usize| batch.columns.get(position).copied().ok_or(Malformed("a key is not there"));
+        let column = |&position: &usize| batch.columns.get(position).copied().ok_or(BatchError("a key is not there"));
         *columns = positions.iter().map(column).collect::<Result<_, _>>()?;
         Ok(Batch { rows: batch.rows, columns })
     }
@@ -333,7 +334,7 @@ impl<'a> GroupTable<'a> {
         batch: &Batch<'_>,
         selection: Selection<'_>,
         weights: &[u32],
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let (mut key_columns, mut kept) = (Vec::new(), Vec::new());
         let keyed = self.keyed(batch, &mut key_columns)?;
         let weights = match selection {
@@ -351,20 +352,20 @@ impl<'a> GroupTable<'a> {
             }
         };
         if ids.len() != weights.len() {
-            return Err(Malformed("it has not as many keys as rows"));
+            return Err(BatchError("it has not as many keys as rows"));
         }
         self.accumulators.update_weighted(self.level, batch, selection, (&ids, weights), groups)?;
-        self.lanes.add_rows(Lane::Statistics, weights.iter().map(|&weight| weight as usize).sum());
+        self.access_paths.add_rows(AccessPath::Statistics, weights.iter().map(|&weight| weight as usize).sum());
         Ok(())
     }
 
-    fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Fault> {
-        self.lanes.add_rows(Lane::Statistics, summary.rows.iter().map(|&rows| rows as usize).sum());
+    fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), EvalError> {
+        self.access_paths.add_rows(AccessPath::Statistics, summary.rows.iter().map(|&rows| rows as usize).sum());
         let (ids, groups) = self.keys.groups_of_summary(summary)?;
         Ok(self.accumulators.summarise(self.level, summary, ids, groups)?)
     }
 
-    fn timed<T>(&mut self, take: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T> {
+    fn timed<T>(&mut self, take: impl FnOnce(&mut Self) -> Result<T, EvalError>) -> Result<T> {
         let start = self.timings.then(Instant::now);
         let taken = take(self);
         if let Some(start) = start {

@@ -2,7 +2,7 @@
 
 /// An access path to the group of a row, the cheapest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
+pub enum AccessPath {
     /// Statistics answered for the rows.
     Statistics,
     /// All rows are one group.
@@ -21,7 +21,7 @@ pub enum Lane {
     Partitions,
 }
 
-impl Lane {
+impl AccessPath {
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Statistics,
@@ -52,11 +52,11 @@ impl Lane {
 
 /// How many rows took each access path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Lanes([u64; Lane::ALL.len()]);
+pub struct RowsByAccessPath([u64; AccessPath::ALL.len()]);
 
-impl Lanes {
-    pub(crate) fn add_rows(&mut self, lane: Lane, rows: usize) {
-        self.0[lane as usize] += rows as u64;
+impl RowsByAccessPath {
+    pub(crate) fn add_rows(&mut self, access_path: AccessPath, rows: usize) {
+        self.0[access_path as usize] += rows as u64;
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -64,7 +64,7 @@ impl Lanes {
     }
 
     /// The access paths that rows took, each with the number of rows.
-    pub fn rows(&self) -> impl Iterator<Item = (Lane, u64)> {
-        Lane::ALL.into_iter().zip(self.0).filter(|(_, rows)| *rows > 0)
+    pub fn rows(&self) -> impl Iterator<Item = (AccessPath, u64)> {
+        AccessPath::ALL.into_iter().zip(self.0).filter(|(_, rows)| *rows > 0)
     }
 }

@@ -10,7 +10,7 @@
 use super::Numbered;
 use super::digits::{Digit, Digits, Range};
 use super::key_set::KeySet;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::{Column, Dictionary};
 use brc_kernels::cpu::Level;
@@ -121,7 +121,7 @@ impl Direct {
         rows: usize,
         set: &mut KeySet,
         groups: &mut Vec<u32>,
-    ) -> Result<bool, Malformed> {
+    ) -> Result<bool, BatchError> {
         if keys.are_numbers().ne(self.are_numbers.iter().copied()) {
             self.are_numbers = keys.are_numbers().collect();
             self.groups = Groups::default();
@@ -174,9 +174,9 @@ impl Direct {
         keys: &[Column<'_>],
         selection: Selection<'_>,
         rows: usize,
-        find_groups: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
+        find_groups: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, BatchError>,
         groups: &mut Vec<u32>,
-    ) -> Result<bool, Malformed> {
+    ) -> Result<bool, BatchError> {
         if self.off {
             return Ok(false);
         }
@@ -261,9 +261,9 @@ impl Direct {
         level: Level,
         selection: Selection<'_>,
         rows: usize,
-        find_groups: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
+        find_groups: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, BatchError>,
         spare: &mut Spare,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let Spare { slots, missing, groups, .. } = spare;
         let Groups::Table(table) = &mut self.groups else {
             std::mem::swap(slots, groups);
@@ -404,6 +404,6 @@ mod tests {
         );
         let nulls = [values.with_validity(validity.bitmap())];
         let refused = direct.groups_in(Level::best(), Numbered::plain(&nulls), Selection::All, 2, &mut set, &mut found);
-        assert_eq!(refused, Err(Malformed("it has nulls in a column without")));
+        assert_eq!(refused, Err(BatchError("it has nulls in a column without")));
     }
 }

@@ -1,12 +1,12 @@
 //! The groups of the rows of a batch, which keys find and states are updated by.
 
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::Run;
 
 /// The groups that the wanted rows of a batch belong to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GroupIds<'a> {
-    /// A group for each row; those of [`NO_GROUP`](brc_kernels::accumulate::lanes::NO_GROUP) add nothing where that is
+    /// A group for each row; those of [`NO_GROUP`](brc_kernels::accumulate::table::NO_GROUP) add nothing where that is
     /// known.
     Rows(&'a [u32]),
     /// A group for each run.
@@ -28,8 +28,8 @@ impl GroupIds<'_> {
     pub(crate) fn each(
         self,
         rows: usize,
-        mut each: impl FnMut(usize, usize) -> Result<(), Malformed>,
-    ) -> Result<(), Malformed> {
+        mut each: impl FnMut(usize, usize) -> Result<(), BatchError>,
+    ) -> Result<(), BatchError> {
         match self {
             Self::Rows(groups) => {
                 check_rows(groups.len(), rows)?;
@@ -49,6 +49,6 @@ impl GroupIds<'_> {
     }
 }
 
-pub(crate) fn check_rows(found: usize, expected: usize) -> Result<(), Malformed> {
-    if found == expected { Ok(()) } else { Err(Malformed("a column has not as many values as rows")) }
+pub(crate) fn check_rows(found: usize, expected: usize) -> Result<(), BatchError> {
+    if found == expected { Ok(()) } else { Err(BatchError("a column has not as many values as rows")) }
 }

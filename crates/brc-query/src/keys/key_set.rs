@@ -1,41 +1,28 @@
 //! Numbers the distinct tuples of keys from 0, in the order of their first appearance.
 
+mod key_column;
+mod parts;
+
+pub(crate) use parts::KeyParts;
+
 use super::digits::Range;
 use super::index::TupleIndex;
 use super::layout::{KeyKind, KeyLayout, Layout};
 use super::strings::Strings;
 use crate::values::cells::Cells;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::float_key::{float_key, float_of_key};
 use crate::values::selection::Selection;
 use crate::values::selection::keep;
 use brc_core::batch::codes_of;
-use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, interrupt};
+use brc_core::{Column, Data, Dictionary, LogicalType, Value, interrupt};
 use brc_kernels::cpu::Level;
 use hashbrown::HashMap;
+use key_column::KeyColumn;
 use serde::{Deserialize, Serialize};
 
 /// The number of tuples of another set that are numbered between two checks for interruption.
 const TOGETHER: usize = 1 << 16;
-
-/// The bits of one key's values, row by row.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Lane {
-    /// The lower 64 bits; 0 for nulls.
-    pub(crate) low: Vec<u64>,
-    /// The upper bits; empty if 64 are enough.
-    pub(crate) high: Vec<u64>,
-    /// Which rows are null; empty if none is.
-    pub(crate) nulls: Vec<bool>,
-}
-
-impl Lane {
-    fn clear(&mut self) {
-        self.low.clear();
-        self.high.clear();
-        self.nulls.clear();
-    }
-}
 
 /// Tuples of keys, each once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,7 +34,7 @@ pub(crate) struct KeySet {
     tuples: Vec<u64>,
     /// Made when it is first needed.
     index: Option<TupleIndex>,
-    lanes: Vec<Lane>,
+    key_columns: Vec<KeyColumn>,
     /// The tuples of a batch's wanted rows.
     packed: Vec<u64>,
     codes: Vec<u32>,
@@ -66,7 +53,7 @@ impl KeySet {
         Self {
             types: types.to_vec(),
             strings: layout.keys.iter().map(is_strings).collect(),
-            lanes: vec![Lane::default(); types.len()],
+            key_columns: vec![KeyColumn::default(); types.len()],
             layout,
             tuples: Vec::new(),
             index: None,
@@ -161,7 +148,7 @@ impl KeySet {
         key: usize,
         column: &Column<'_>,
         numbers: &mut Vec<u32>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         numbers.clear();
         let (Data::Bytes(values), Some(strings)) = (column.data, &mut self.strings[key]) else { return Ok(()) };
         match column.validity.filter(|validity| validity.count_nulls() > 0) {
@@ -175,7 +162,7 @@ impl KeySet {
     }
 
     /// Takes the wanted rows of one key of the next tuples.
-    pub(crate) fn take(&mut self, key: usize, column: &Column<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
+    pub(crate) fn take(&mut self, key: usize, column: &Column<'_>, selection: Selection<'_>) -> Result<(), BatchError> {
         let mut numbers = std::mem::take(&mut self.numbers);
         let numbered = self.number_strings(key, column, &mut numbers);
         let taken = numbered.and_then(|()| self.take_numbered(key, column, &numbers, selection));
@@ -190,41 +177,41 @@ impl KeySet {
         column: &Column<'_>,
         numbers: &[u32],
         selection: Selection<'_>,
-    ) -> Result<(), Malformed> {
-        let (lane, layout) = (&mut self.lanes[key], self.layout.keys[key]);
-        lane.clear();
+    ) -> Result<(), BatchError> {
+        let (bits, layout) = (&mut self.key_columns[key], self.layout.keys[key]);
+        bits.clear();
         if let Some(validity) = column.validity.filter(|validity| validity.count_nulls() > 0) {
             if layout.null.is_none() {
-                return Err(Malformed("it has nulls in a column without"));
+                return Err(BatchError("it has nulls in a column without"));
             }
-            lane.nulls.extend(validity.iter().map(|value| !value));
+            bits.nulls.extend(validity.iter().map(|value| !value));
         }
         match (column.data, layout.kind, &mut self.strings[key]) {
             (Data::Integers(values), KeyKind::Integers { min, span }, _) => {
-                integers(values, min, span, layout.kind.is_wide(), lane)?;
+                bits.take_integers(values, min, span, layout.kind.is_wide())?;
             }
-            (Data::Floats(values), KeyKind::Floats, _) => lane.low.extend(values.iter().map(|&value| float_key(value))),
+            (Data::Floats(values), KeyKind::Floats, _) => bits.low.extend(values.iter().map(|&value| float_key(value))),
             (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }, KeyKind::Strings, Some(strings)) => {
                 self.codes.clear();
                 codes_of(column, &mut self.codes);
-                lane.low.extend(self.codes.iter().map(|&code| u64::from(code)));
-                lane.zero_nulls();
-                if dictionary.is_empty() && !lane.nulls.is_empty() && lane.nulls.iter().all(|&null| null) {
+                bits.low.extend(self.codes.iter().map(|&code| u64::from(code)));
+                bits.zero_nulls();
+                if dictionary.is_empty() && !bits.nulls.is_empty() && bits.nulls.iter().all(|&null| null) {
                     // Codes of nulls need no dictionary.
                 } else {
-                    strings.translate(dictionary, &mut lane.low)?;
+                    strings.translate(dictionary, &mut bits.low)?;
                 }
             }
-            (Data::Bytes(_), KeyKind::Strings, _) => lane.low.extend(numbers.iter().map(|&number| u64::from(number))),
+            (Data::Bytes(_), KeyKind::Strings, _) => bits.low.extend(numbers.iter().map(|&number| u64::from(number))),
             (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _, _) => {
-                return Err(Malformed("a key is of another type than its column"));
+                return Err(BatchError("a key is of another type than its column"));
             }
         }
-        lane.zero_nulls();
+        bits.zero_nulls();
         if let Selection::Some(mask, _) = selection {
-            keep(&mut lane.low, mask);
-            keep(&mut lane.high, mask);
-            keep(&mut lane.nulls, mask);
+            keep(&mut bits.low, mask);
+            keep(&mut bits.high, mask);
+            keep(&mut bits.nulls, mask);
         }
         Ok(())
     }
@@ -265,16 +252,16 @@ impl KeySet {
 
     /// Takes strings as one key of the next tuples.
     pub(crate) fn take_strings<'a>(&mut self, key: usize, strings: impl Iterator<Item = &'a [u8]>) {
-        let lane = &mut self.lanes[key];
-        lane.clear();
+        let bits = &mut self.key_columns[key];
+        bits.clear();
         if let Some(known) = &mut self.strings[key] {
-            lane.low.extend(strings.map(|string| u64::from(known.number(string))));
+            bits.low.extend(strings.map(|string| u64::from(known.number(string))));
         }
     }
 
     /// Replaces `numbers` by those of the tuples that were taken, key by key, some of which may be new.
     pub(crate) fn number(&mut self, numbers: &mut Vec<u32>) {
-        let (rows, width) = (self.lanes[0].low.len(), self.layout.width);
+        let (rows, width) = (self.key_columns[0].low.len(), self.layout.width);
         let mut packed = std::mem::take(&mut self.packed);
         packed.clear();
         packed.resize(rows * width, 0);
@@ -285,20 +272,20 @@ impl KeySet {
         self.packed = packed;
     }
 
-    /// Puts the lanes' values into tuples, which are all 0 before.
+    /// Puts the values of all keys into tuples, which are all 0 before.
     fn pack(&self, tuples: &mut [u64]) {
-        for (lane, key) in self.lanes.iter().zip(&self.layout.keys) {
+        for (bits, key) in self.key_columns.iter().zip(&self.layout.keys) {
             let mut put = |words: &[u64], place: super::layout::BitRange| {
                 let tuples = tuples.chunks_exact_mut(self.layout.width);
                 tuples.zip(words).for_each(|(tuple, &word)| place.set(tuple, word));
             };
-            put(&lane.low, key.low);
+            put(&bits.low, key.low);
             if let Some(high) = key.high {
-                put(&lane.high, high);
+                put(&bits.high, high);
             }
-            if let (Some(null), false) = (key.null, lane.nulls.is_empty()) {
+            if let (Some(null), false) = (key.null, bits.nulls.is_empty()) {
                 let tuples = tuples.chunks_exact_mut(self.layout.width);
-                tuples.zip(&lane.nulls).for_each(|(tuple, &is_null)| null.set(tuple, is_null.into()));
+                tuples.zip(&bits.nulls).for_each(|(tuple, &is_null)| null.set(tuple, is_null.into()));
             }
         }
     }
@@ -389,94 +376,9 @@ impl KeySet {
     }
 }
 
-/// The tuples as plain data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct KeyParts {
-    pub(crate) types: Vec<(LogicalType, bool)>,
-    /// The strings of keys that are such.
-    pub(crate) names: Vec<Option<Vec<Vec<u8>>>>,
-    pub(crate) tuples: Vec<u64>,
-}
-
-impl From<KeySet> for KeyParts {
-    fn from(set: KeySet) -> Self {
-        let names = |strings: &Option<Strings>| {
-            strings.as_ref().map(|strings| strings.names.iter().map(<[u8]>::to_vec).collect())
-        };
-        Self { names: set.strings.iter().map(names).collect(), types: set.types, tuples: set.tuples }
-    }
-}
-
-impl TryFrom<KeyParts> for KeySet {
-    type Error = &'static str;
-
-    fn try_from(KeyParts { types, names, tuples }: KeyParts) -> Result<Self, Self::Error> {
-        if types.is_empty() {
-            return Err("there is no key");
-        }
-        let mut set = Self::new(&types);
-        let width = set.layout.width;
-        if tuples.len() % width != 0 || names.len() != types.len() {
-            return Err("the keys are not as many as the groups");
-        }
-        for ((strings, names), key) in set.strings.iter_mut().zip(names).zip(&set.layout.keys) {
-            let known = names.as_ref().map_or(0, Vec::len) as u128;
-            let is_known = |tuple: &[u64]| key.is_null(tuple) || key.bits(tuple) < known;
-            match (strings, names) {
-                (None, None) => {}
-                (Some(_), Some(_)) if !tuples.chunks_exact(width).all(is_known) => return Err("a code has no name"),
-                (Some(strings), Some(names)) => *strings = Strings::of(names.into_iter().collect()),
-                _ => return Err("the keys are of other types"),
-            }
-        }
-        set.tuples = tuples;
-        Ok(set)
-    }
-}
-
-impl Lane {
-    fn zero_nulls(&mut self) {
-        for words in [&mut self.low, &mut self.high] {
-            words.iter_mut().zip(&self.nulls).filter(|(_, null)| **null).for_each(|(word, _)| *word = 0);
-        }
-    }
-}
-
 impl Strings {
     /// Our number of each of these names.
     fn numbers_of(&mut self, names: &Dictionary) -> Vec<u32> {
         names.iter().map(|name| self.number(name)).collect()
     }
-}
-
-/// Appends the distances of integers from the smallest.
-fn integers(values: Integers<'_>, min: i128, span: u128, wide: bool, lane: &mut Lane) -> Result<(), Malformed> {
-    if let (false, Integers::I8(_) | Integers::I16(_) | Integers::I32(_) | Integers::I64(_)) = (wide, values) {
-        // The lower bits of a distance only need those of the value.
-        let min = min as i64;
-        match values {
-            Integers::I8(values) => lane.low.extend(values.iter().map(|&v| i64::from(v).wrapping_sub(min) as u64)),
-            Integers::I16(values) => lane.low.extend(values.iter().map(|&v| i64::from(v).wrapping_sub(min) as u64)),
-            Integers::I32(values) => lane.low.extend(values.iter().map(|&v| i64::from(v).wrapping_sub(min) as u64)),
-            Integers::I64(values) => lane.low.extend(values.iter().map(|&v| v.wrapping_sub(min) as u64)),
-            Integers::I128(_) => {}
-        }
-        lane.zero_nulls();
-        return match lane.low.iter().all(|&word| u128::from(word) <= span) {
-            true => Ok(()),
-            false => Err(Malformed("a key is out of its type's bounds")),
-        };
-    }
-    for row in 0..values.len() {
-        let null = lane.nulls.get(row).is_some_and(|&null| null);
-        let bits = if null { 0 } else { values.get(row).wrapping_sub(min) as u128 };
-        if bits > span {
-            return Err(Malformed("a key is out of its type's bounds"));
-        }
-        lane.low.push(bits as u64);
-        if wide {
-            lane.high.push((bits >> 64) as u64);
-        }
-    }
-    Ok(())
 }

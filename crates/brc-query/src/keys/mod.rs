@@ -17,7 +17,7 @@
 //! - tuples of keys and their numbers: `key_set.rs`, `layout.rs`, `index.rs`
 //! - the results: `group_ids.rs`, `group_keys.rs`
 //! - keys as words that sort as the keys do, for partitions (`KeyEncoding`, `EncodedKeys`): `encoding/`
-//! - the names of the access paths, for `explain` (`Lane`, `Lanes`): `access_path.rs`
+//! - the names of the access paths, for `explain` (`AccessPath`, `RowsByAccessPath`): `access_path.rs`
 
 pub(crate) mod access_path;
 mod digits;
@@ -31,16 +31,16 @@ pub(crate) mod layout;
 mod short;
 pub(crate) mod strings;
 
-use crate::keys::access_path::Lane;
+use crate::keys::access_path::AccessPath;
 use crate::keys::encoding::Sample;
 use crate::keys::group_ids::GroupIds;
 use crate::keys::group_keys::GroupKeys;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Column, Data, Dictionary, LogicalType, PhysicalType, Run, Summary, Value};
-use brc_kernels::accumulate::lanes::{FEWEST, NO_GROUP};
+use brc_kernels::accumulate::table::{FEWEST, NO_GROUP};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::are_known;
 use brc_kernels::filter::{blend, compress, compress_runs};
@@ -81,7 +81,7 @@ impl<'a> Numbered<'a> {
     }
 
     /// Adds the wanted rows to the next tuples of the set.
-    fn take_to(self, set: &mut KeySet, selection: Selection<'_>) -> Result<(), Malformed> {
+    fn take_to(self, set: &mut KeySet, selection: Selection<'_>) -> Result<(), BatchError> {
         let mut keys = self.keys.iter().enumerate();
         keys.try_for_each(|(index, key)| set.take_numbered(index, key, self.numbers(index), selection))
     }
@@ -137,11 +137,11 @@ impl Keys {
         batch: &Batch<'a>,
         selection: Selection<'_>,
         others_stay: bool,
-    ) -> Result<(GroupIds<'a>, usize), Malformed> {
-        let key = |key: usize| batch.columns.get(key).ok_or(Malformed("a key is not there"));
+    ) -> Result<(GroupIds<'a>, usize), BatchError> {
+        let key = |key: usize| batch.columns.get(key).ok_or(BatchError("a key is not there"));
         match &mut self.kind {
             Kind::None => {
-                let rows = u32::try_from(selection.wanted(batch.rows)).map_err(|_| Malformed("it is too large"))?;
+                let rows = u32::try_from(selection.wanted(batch.rows)).map_err(|_| BatchError("it is too large"))?;
                 self.runs.clear();
                 self.runs.push(Run { code: 0, rows });
                 Ok((GroupIds::Runs(&self.runs), 1))
@@ -156,12 +156,12 @@ impl Keys {
                     && !are_known(level, all, groups)
                 {
                     // The largest would be taken for that of no group.
-                    return Err(Malformed("a code is not in its dictionary"));
+                    return Err(BatchError("a code is not in its dictionary"));
                 }
                 Ok((wanted(level, all, selection, others_stay, &mut self.rows, &mut self.runs), groups))
             }
             Kind::Tuples(tuples, direct) => {
-                let keys = batch.columns.get(..tuples.types().len()).ok_or(Malformed("a key is not there"))?;
+                let keys = batch.columns.get(..tuples.types().len()).ok_or(BatchError("a key is not there"))?;
                 for (index, (key, numbers)) in keys.iter().zip(&mut self.numbers).enumerate() {
                     tuples.number_strings(index, key, numbers)?;
                 }
@@ -179,12 +179,12 @@ impl Keys {
     }
 
     /// The group of each set of rows of a summary, and how many groups there are with those that are new.
-    pub(crate) fn groups_of_summary<'a>(&'a mut self, summary: &Summary<'a>) -> Result<(&'a [u32], usize), Malformed> {
+    pub(crate) fn groups_of_summary<'a>(&'a mut self, summary: &Summary<'a>) -> Result<(&'a [u32], usize), BatchError> {
         let key = |key: usize| match summary.columns.get(key) {
             Some(ColumnSummary::Codes { codes, dictionary }) if codes.len() == summary.rows.len() => {
                 Ok((*codes, *dictionary))
             }
-            _ => Err(Malformed("a summary's key is not of strings, or too short")),
+            _ => Err(BatchError("a summary's key is not of strings, or too short")),
         };
         match &mut self.kind {
             Kind::None => {
@@ -239,13 +239,13 @@ impl Keys {
     }
 
     /// How the groups of the last batch were found.
-    pub(crate) fn lane(&self, are_runs: bool) -> Lane {
+    pub(crate) fn access_path(&self, are_runs: bool) -> AccessPath {
         match &self.kind {
-            Kind::None => Lane::One,
-            Kind::Strings(_) if are_runs => Lane::Runs,
-            Kind::Strings(strings) if !strings.hashed => Lane::Dictionary,
-            Kind::Tuples(_, direct) if !direct.is_off() => Lane::Direct,
-            Kind::Strings(_) | Kind::Tuples(..) => Lane::Hash,
+            Kind::None => AccessPath::One,
+            Kind::Strings(_) if are_runs => AccessPath::Runs,
+            Kind::Strings(strings) if !strings.hashed => AccessPath::Dictionary,
+            Kind::Tuples(_, direct) if !direct.is_off() => AccessPath::Direct,
+            Kind::Strings(_) | Kind::Tuples(..) => AccessPath::Hash,
         }
     }
 
@@ -319,10 +319,10 @@ impl StringKey {
     }
 
     /// Learns the strings of a column, and finds its groups.
-    fn learn(&mut self, column: &Column<'_>) -> Result<Lookup, Malformed> {
+    fn learn(&mut self, column: &Column<'_>) -> Result<Lookup, BatchError> {
         let Self { strings, null, all, all_runs, hashed, .. } = self;
         *hashed = matches!(column.data, Data::Bytes(_));
-        let unknown = Malformed("a code is not in its dictionary");
+        let unknown = BatchError("a code is not in its dictionary");
         let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
         if validity.is_some() && null.is_none() {
             *null = Some(strings.reserve());
@@ -350,7 +350,7 @@ impl StringKey {
             }
             (Data::Codes { dictionary, .. }, None) if strings.learn(dictionary).is_none() => return Ok(Lookup::Codes),
             (Data::Codes { .. } | Data::Runs { .. }, _) => {}
-            (Data::Integers(_) | Data::Floats(_), _) => return Err(Malformed("a key is not of strings")),
+            (Data::Integers(_) | Data::Floats(_), _) => return Err(BatchError("a key is not of strings")),
         }
         codes_of(column, all);
         let numbers = column.dictionary().and_then(|dictionary| strings.learn(dictionary)).unwrap_or(&[]);

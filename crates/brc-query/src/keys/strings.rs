@@ -3,7 +3,7 @@
 use super::direct::Direct;
 use super::index::NameIndex;
 use super::short::ShortNames;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use crate::values::selection::set_rows;
 use brc_core::{ByteStrings, Column, Dictionary, Integers};
@@ -117,7 +117,7 @@ impl Strings {
         level: Level,
         strings: ByteStrings<'_>,
         all: &mut Vec<u32>,
-    ) -> Result<bool, Malformed> {
+    ) -> Result<bool, BatchError> {
         self.mix();
         let Self { names, mixed: Some(mixed) } = self else { return Ok(true) };
         let Mixed { short, long, digits, .. } = mixed.as_mut();
@@ -164,10 +164,10 @@ impl Strings {
     }
 
     /// Replaces codes by numbers.
-    pub(crate) fn translate(&mut self, dictionary: &Dictionary, codes: &mut [u64]) -> Result<(), Malformed> {
+    pub(crate) fn translate(&mut self, dictionary: &Dictionary, codes: &mut [u64]) -> Result<(), BatchError> {
         let known = dictionary.len() as u64;
         if codes.iter().any(|&code| code >= known) {
-            return Err(Malformed("a code is not in its dictionary"));
+            return Err(BatchError("a code is not in its dictionary"));
         }
         if let Some(numbers) = self.learn(dictionary) {
             codes.iter_mut().for_each(|code| *code = numbers[*code as usize].into());

@@ -12,7 +12,7 @@ use crate::keys::encoding::{EncodedKeys, KeyEncoder};
 use crate::keys::group_ids::GroupIds;
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::{Batch, Column, Data, Integers, Result, Run, for_integers};
 use brc_kernels::cpu::Level;
@@ -99,9 +99,9 @@ impl<'a> DisjointGroups<'a> {
         let next = EncodedKeys::new(Arc::clone(&self.of_splits.encoding), groups);
         let mut keys = std::mem::replace(&mut self.keys, next);
         let accumulators = std::mem::replace(&mut self.accumulators, Accumulators::new(self.plan));
-        keys.settle();
+        keys.prepare();
         let mut partial = accumulators.finish(Some(GroupKeys::Encoded(keys)), 1);
-        partial.settle(1);
+        partial.prepare(1);
         self.done.push(SplitGroups { rank: range.rank, groups: groups as u64, partial: in_order(self.plan, partial)? });
         Ok(())
     }
@@ -119,12 +119,12 @@ impl<'a> DisjointGroups<'a> {
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
         selection: Selection<'s>,
-    ) -> Result<Selection<'s>, Malformed> {
+    ) -> Result<Selection<'s>, BatchError> {
         let Some(DisjointRange { all, own, .. }) = self.range else { return Ok(selection) };
-        let keys = keyed.columns.get(..self.of_splits.encoding.keys()).ok_or(Malformed("a key is not there"))?;
+        let keys = keyed.columns.get(..self.of_splits.encoding.keys()).ok_or(BatchError("a key is not there"))?;
         let keyed = &Batch { columns: keys, ..*keyed };
         let columns = integers_of(keyed)?;
-        let key = *columns.get(self.of_splits.key).ok_or(Malformed("a key is not there"))?;
+        let key = *columns.get(self.of_splits.key).ok_or(BatchError("a key is not there"))?;
         let mut rows = std::mem::take(&mut self.rows);
         let is_plain = matches!(selection, Selection::All) && !keyed.columns.iter().any(Column::has_nulls);
         let left = match integer_bounds(level, key) {
@@ -156,7 +156,7 @@ impl<'a> DisjointGroups<'a> {
         keys: &[Integers<'_>],
         batch: &Batch<'_>,
         selection: Selection<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let Self { encoder, runs, .. } = self;
         let rows = selection.wanted(batch.rows);
         let (found, columns) = runs.find(level, keys, rows);
@@ -169,7 +169,7 @@ impl<'a> DisjointGroups<'a> {
     }
 }
 
-const OUT_OF_BOUNDS: Malformed = Malformed("a key lies outside of the bounds that statistics tell");
+const OUT_OF_BOUNDS: BatchError = BatchError("a key lies outside of the bounds that statistics tell");
 
 impl Rows {
     /// Divides the wanted rows of a batch into those whose keys only this split has, and others. Returns the number of
@@ -182,7 +182,7 @@ impl Rows {
         selection: Selection<'_>,
         all: (i64, i64),
         own: (i64, i64),
-    ) -> Result<(usize, usize), Malformed> {
+    ) -> Result<(usize, usize), BatchError> {
         let Self { taken, left, mask, .. } = self;
         let rows = keyed.rows;
         left.clear();
@@ -246,11 +246,11 @@ impl KeyRuns {
 }
 
 /// The keys of a batch, none of which may be of another type.
-fn integers_of<'a>(keyed: &Batch<'a>) -> Result<Vec<Integers<'a>>, Malformed> {
+fn integers_of<'a>(keyed: &Batch<'a>) -> Result<Vec<Integers<'a>>, BatchError> {
     let integers = |column: &Column<'a>| match column.data {
         Data::Integers(values) => Ok(values),
         Data::Codes { .. } | Data::Runs { .. } | Data::Floats(_) | Data::Bytes(_) => {
-            Err(Malformed("a key is of another type than its column"))
+            Err(BatchError("a key is of another type than its column"))
         }
     };
     keyed.columns.iter().map(integers).collect()

@@ -6,7 +6,7 @@
 use crate::keys::encoding::{KeyEncoding, Sample};
 use crate::plan::Plan;
 use crate::runtime::memory::Memory;
-use brc_core::{Column, Integers, KnownValues, Table, Value};
+use brc_core::{Column, Integers, Table, Value, ValueBounds};
 use std::sync::Arc;
 
 /// Splits of fewer rows, on average, are too small to be grouped by themselves.
@@ -102,10 +102,10 @@ fn extremes_of(splits: &[Option<(i64, i64)>]) -> Option<(i64, i64)> {
 /// The smallest and the largest integer that each split has in a column, or `None` for a split of nulls; `None` if that
 /// is not known of all.
 fn bounds_of_splits(table: &dyn Table, column: usize) -> Option<Vec<Option<(i64, i64)>>> {
-    let bounds = table.known_by_split(column).map(|known| match known.values {
-        KnownValues::Numbers { min, max } => Some(Some((i64::try_from(min).ok()?, i64::try_from(max).ok()?))),
-        KnownValues::None => Some(None),
-        KnownValues::Nothing | KnownValues::Strings { .. } => None,
+    let bounds = table.statistics_by_split(column).map(|known| match known.values {
+        ValueBounds::Numbers { min, max } => Some(Some((i64::try_from(min).ok()?, i64::try_from(max).ok()?))),
+        ValueBounds::None => Some(None),
+        ValueBounds::Unknown | ValueBounds::Strings { .. } => None,
     });
     bounds.collect()
 }

@@ -29,7 +29,7 @@ pub(crate) fn merge_partitions<T: Send>(
 pub(crate) fn in_order(plan: &Plan, partial: Partial) -> Result<Partial> {
     match (plan.limit, plan.order_by.is_empty()) {
         (Some(_), _) => Ok(match foremost(plan, &partial)? {
-            Some(order) => partial.settled(&order),
+            Some(order) => partial.prepared(&order),
             None => partial,
         }),
         (None, true) => Ok(partial.in_key_order()),

@@ -52,8 +52,8 @@ use crate::keys::encoding::{KeyEncoder, KeyEncoding};
 use crate::plan::Plan;
 use crate::runtime::memory::Memory;
 use crate::states::StateKind;
-use crate::values::fault::Fault;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
+use crate::values::error::EvalError;
 use crate::values::selection::Selection;
 use brc_core::{Batch, Error, LogicalType, PhysicalType, Result, Table};
 use disjoint_splits::DisjointSplits;
@@ -191,7 +191,7 @@ impl Partitioning {
         let of_table = plan.schema.fields().len();
         let bounds_of = |column: usize| if column < of_table { bounds_of(table, column) } else { None };
         let bounds = plan.keys.iter().map(|&key| bounds_of(key)).collect();
-        let has_nulls = |key: usize| table.known_by_split(key).any(|known| known.nulls);
+        let has_nulls = |key: usize| table.statistics_by_split(key).any(|known| known.nulls);
         let never_null = plan.keys.iter().map(|&key| key < of_table && !has_nulls(key)).collect();
         let aggregated = self.aggregated.map(|aggregated| aggregated.with_bounds(bounds_of));
         let disjoint_splits = DisjointSplits::of(plan, table, &self.memory, self.limits.of_splits);
@@ -248,7 +248,7 @@ impl Partitioning {
         (keys, rows): (&Keys, u64),
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
-    ) -> Result<Option<Partitioner<'_>>, Malformed> {
+    ) -> Result<Option<Partitioner<'_>>, BatchError> {
         let Some(aggregated) = &self.aggregated else { return Ok(None) };
         let most = match keys.are_hashed() {
             true if keys.len() as u64 * 16 > rows * 15 => self.limits.hashed / 8,
@@ -278,7 +278,7 @@ impl Partitioning {
     }
 
     /// Groups the records of a worker if there are many of them, and their keys repeat.
-    pub(crate) fn take_records(&self, plan: &Plan, partitioner: &mut Partitioner<'_>) -> Result<(), Malformed> {
+    pub(crate) fn take_records(&self, plan: &Plan, partitioner: &mut Partitioner<'_>) -> Result<(), BatchError> {
         if partitioner.records.words() > partitioner.most
             && let Some(scatter_plan) = self.scatter_plan()
         {
@@ -290,7 +290,7 @@ impl Partitioning {
     /// Writes the groups that partitions have by now to the file.
     pub(crate) fn spill_tables(&self, plan: &Plan, path: &Path, parts: &mut Parts) -> Result<()> {
         for table in self.tables.take_all().flatten() {
-            let groups = table.finish().decoded(plan).map_err(|malformed| Fault::from(malformed).error(path))?;
+            let groups = table.finish().decoded(plan).map_err(|malformed| EvalError::from(malformed).error(path))?;
             parts.spill_groups(&groups, self.scatter_plan(), &self.spill)?;
         }
         Ok(())
@@ -315,7 +315,7 @@ impl ScatterPlan {
         keys: &Keys,
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
-    ) -> Result<Self, Malformed> {
+    ) -> Result<Self, BatchError> {
         let mut encoder = KeyEncoder::new(&encoding);
         encoder.encode(keyed)?;
         let tuples: Vec<&[u64]> = encoder.tuples.chunks_exact(encoding.width()).collect();
@@ -348,7 +348,7 @@ impl Partitioner<'_> {
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
         selection: Selection<'_>,
-    ) -> Result<Selection<'_>, Malformed> {
+    ) -> Result<Selection<'_>, BatchError> {
         self.encoder.encode(keyed)?;
         let Self { encoder, records, left, .. } = self;
         records.pack_values(&mut encoder.tuples, &mut encoder.fits, batch)?;

@@ -16,9 +16,9 @@ use crate::keys::encoding::{EncodedKeys, KeyEncoding};
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
 use crate::runtime::parallel;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::Dictionary;
-use brc_kernels::piles::{Chunks, Piles};
+use brc_kernels::partition_buffers::{Chunks, PartitionBuffers};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ impl Partitioned {
     /// The groups that are in no partition.
     pub(crate) fn others(&self) -> Option<Partial> {
         let mut others = (!self.others.is_empty()).then(|| self.early.take(&self.others));
-        others.iter_mut().for_each(|others| others.settle(1));
+        others.iter_mut().for_each(|others| others.prepare(1));
         others
     }
 
@@ -173,7 +173,7 @@ impl Partitioned {
     }
 
     /// Groups a partition.
-    pub(crate) fn group(&self, plan: &Plan, number: usize) -> Result<Partial, Fault> {
+    pub(crate) fn group(&self, plan: &Plan, number: usize) -> Result<Partial, EvalError> {
         let Partition { chunks, table, before, .. } = &self.partitions[number];
         let mut reader = Reader::new(&self.layout);
         let expected = || self.most_groups(number).min(MOST_EXPECTED);
@@ -184,14 +184,14 @@ impl Partitioned {
         let tuples = before.iter().map(|before| before.tuples.as_slice());
         let (mut groups, numbers) = table.finish_with(tuples);
         before.iter().zip(&numbers).for_each(|(before, numbers)| before.add_to(&mut groups, numbers));
-        groups.settle(1);
+        groups.prepare(1);
         Ok(groups)
     }
 
     /// Groups a partition, in the order of its keys. Its records are sorted, unless others were grouped before: what
     /// belongs together lies together then, and nothing has to be looked for nor moved again. That pays if most groups
     /// have a single record.
-    pub(crate) fn group_sorted(&self, plan: &Plan, number: usize, sorted: &mut Sorted) -> Result<Partial, Fault> {
+    pub(crate) fn group_sorted(&self, plan: &Plan, number: usize, sorted: &mut Sorted) -> Result<Partial, EvalError> {
         let Partition { chunks, table, before, .. } = &self.partitions[number];
         if table.is_some() {
             return self.group(plan, number).map(Partial::in_key_order);
@@ -215,7 +215,7 @@ impl Partitioned {
             before.add_to(&mut groups, of_these);
             numbers = rest;
         }
-        groups.settle(1);
+        groups.prepare(1);
         Ok(groups)
     }
 }
@@ -274,13 +274,13 @@ impl Cut<'_> {
         let mut parts: Vec<Partition> = Vec::new();
         parts.extend((0..ranges.len()).map(|range| Partition { end: end(range), ..Partition::default() }));
         let scatter = |thread: usize| {
-            let mut piles = Piles::default();
+            let mut buffers = PartitionBuffers::default();
             for chunk in partition.chunks.iter().flat_map(Chunks::iter).skip(thread).step_by(self.threads) {
                 for record in chunk.chunks_exact(words) {
-                    piles.push_long(ranges.of_tuple(&record[..width]), record);
+                    buffers.push_long(ranges.of_tuple(&record[..width]), record);
                 }
             }
-            Ok::<_, Infallible>(piles)
+            Ok::<_, Infallible>(buffers)
         };
         let Ok(partitioned) = parallel::map(self.threads, self.threads, scatter);
         for chunks in partitioned {

@@ -7,7 +7,7 @@ use super::spill::{Frame, Spill};
 use crate::accumulate::partial::Partial;
 use crate::keys::encoding::KeyEncoding;
 use brc_core::{Result, Value};
-use brc_kernels::piles::{CHUNK, Chunks};
+use brc_kernels::partition_buffers::{CHUNK, Chunks};
 use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hasher};
 

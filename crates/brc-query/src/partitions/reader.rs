@@ -3,7 +3,7 @@
 use super::layout::RecordLayout;
 use crate::accumulate::accumulators::Accumulators;
 use crate::keys::group_ids::GroupIds;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{Batch, BitmapBuffer, Column, Data, Integers, Summary};
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
 
     /// Adds what was taken to the states of the groups with these numbers; `groups` is how many groups there are by
     /// now.
-    pub(super) fn add_to(&self, states: &mut Accumulators, numbers: &[u32], groups: usize) -> Result<(), Malformed> {
+    pub(super) fn add_to(&self, states: &mut Accumulators, numbers: &[u32], groups: usize) -> Result<(), BatchError> {
         if self.layout.merged {
             let columns = self.sums();
             return states.summarise(Level::best(), &Summary { rows: &self.rows, columns: &columns }, numbers, groups);

@@ -3,65 +3,64 @@
 use super::layout::RecordLayout;
 use super::ranges::Ranges;
 use crate::keys::encoding::integers;
-use crate::values::fault::Malformed;
-use crate::values::fault::TOO_LARGE;
+use crate::values::error::BatchError;
+use crate::values::error::TOO_LARGE;
 use crate::values::selection::Selection;
 use crate::values::selection::set_rows;
 use brc_core::{Batch, Data, Integers};
-use brc_kernels::piles::{Chunks, PILES, Piles};
+use brc_kernels::partition_buffers::{Chunks, PartitionBuffers};
 
-/// How many partitions there are at most.
-pub(super) const PARTITIONS: usize = PILES;
+pub(super) use brc_kernels::partition_buffers::PARTITIONS;
 
-const NO_COLUMN: Malformed = Malformed("a column is not there");
-const OTHER_TYPE: Malformed = Malformed("a column is of another type");
+const NO_COLUMN: BatchError = BatchError("a column is not there");
+const OTHER_TYPE: BatchError = BatchError("a column is of another type");
 
 /// One worker's records.
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
     layout: &'a RecordLayout,
     ranges: &'a Ranges,
-    piles: Piles,
+    buffers: PartitionBuffers,
     /// The records of a batch, and the values of one of its columns.
     batch: Vec<u64>,
-    lane: Vec<u64>,
+    numbers: Vec<u64>,
     nulls: Vec<u64>,
 }
 
 impl<'a> Records<'a> {
     pub(super) fn new(layout: &'a RecordLayout, ranges: &'a Ranges) -> Self {
-        let (batch, lane, nulls) = Default::default();
-        Self { layout, ranges, piles: Piles::default(), batch, lane, nulls }
+        let (batch, numbers, nulls) = Default::default();
+        Self { layout, ranges, buffers: PartitionBuffers::default(), batch, numbers, nulls }
     }
 
     /// The records of each partition.
     pub(super) fn into_partitions(self) -> impl Iterator<Item = Chunks> {
-        self.piles.into_each()
+        self.buffers.into_each()
     }
 
     /// The same; none are left.
     pub(super) fn take_partitions(&mut self) -> impl Iterator<Item = Chunks> {
-        std::mem::take(&mut self.piles).into_each()
+        std::mem::take(&mut self.buffers).into_each()
     }
 
     /// About how many words they have.
     pub(super) fn words(&self) -> usize {
-        self.piles.words()
+        self.buffers.words()
     }
 
     /// Whether a partition has none.
     pub(super) fn are_none_of(&self, partition: usize) -> bool {
-        self.piles.are_none_of(partition as u8)
+        self.buffers.are_none_of(partition as u8)
     }
 
     /// Those of a partition, some after the other.
     pub(super) fn of_partition(&mut self, partition: usize) -> impl Iterator<Item = &[u64]> {
-        self.piles.of_pile(partition as u8)
+        self.buffers.of_partition(partition as u8)
     }
 
     /// Calls `each` with some records of a partition after the other, as long as it takes them, which are dropped then.
     pub(super) fn drain<E>(&mut self, partition: usize, each: impl FnMut(&[u64]) -> Result<bool, E>) -> Result<(), E> {
-        self.piles.drain(partition as u8, each)
+        self.buffers.drain(partition as u8, each)
     }
 
     /// Packs the values of a batch that lie within tuples after the keys there. Reports which rows do not fit.
@@ -70,20 +69,20 @@ impl<'a> Records<'a> {
         tuples: &mut [u64],
         fits: &mut [bool],
         batch: &Batch<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         for within in &self.layout.within {
             let column = batch.columns.get(within.position).ok_or(NO_COLUMN)?;
             let Data::Integers(values) = column.data else { return Err(OTHER_TYPE) };
-            self.lane.clear();
-            integers(values, within.min, &mut self.lane)?;
-            let all_bits = || self.lane.iter().fold(0, |bits, distance| bits | distance);
+            self.numbers.clear();
+            integers(values, within.min, &mut self.numbers)?;
+            let all_bits = || self.numbers.iter().fold(0, |bits, distance| bits | distance);
             if self.layout.width == 1 && within.has_room(all_bits()) {
                 // Such loops are of vectors.
-                tuples.iter_mut().zip(&self.lane).for_each(|(tuple, &distance)| *tuple |= within.bits(distance));
+                tuples.iter_mut().zip(&self.numbers).for_each(|(tuple, &distance)| *tuple |= within.bits(distance));
                 continue;
             }
             let lasts = tuples.iter_mut().skip(self.layout.width - 1).step_by(self.layout.width);
-            for ((last, &distance), fits) in lasts.zip(&self.lane).zip(&mut *fits) {
+            for ((last, &distance), fits) in lasts.zip(&self.numbers).zip(&mut *fits) {
                 let is_inside = distance <= within.span;
                 *last |= within.bits(if is_inside { distance } else { 0 });
                 *fits &= is_inside;
@@ -101,7 +100,7 @@ impl<'a> Records<'a> {
         batch: &Batch<'_>,
         selection: Selection<'_>,
         left: &mut [u64],
-    ) -> Result<usize, Malformed> {
+    ) -> Result<usize, BatchError> {
         if !self.layout.nulls {
             let positions = self.layout.values.iter().map(|&(position, _)| position);
             let positions = positions.chain(self.layout.within.iter().map(|within| within.position));
@@ -150,7 +149,7 @@ impl<'a> Records<'a> {
     }
 
     /// Makes records of some rows of a batch, or of all of them.
-    fn lay_out(&mut self, tuples: &[u64], batch: &Batch<'_>, rows: Option<&[u32]>) -> Result<(), Malformed> {
+    fn lay_out(&mut self, tuples: &[u64], batch: &Batch<'_>, rows: Option<&[u32]>) -> Result<(), BatchError> {
         let (width, words) = (self.layout.width, self.layout.words());
         self.batch.clear();
         self.batch.resize(rows.map_or(batch.rows, <[u32]>::len) * words, 0);
@@ -164,18 +163,18 @@ impl<'a> Records<'a> {
         for (place, &(position, is_float)) in self.layout.values.iter().enumerate() {
             let column = batch.columns.get(position).ok_or(NO_COLUMN)?;
             let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
-            self.lane.clear();
+            self.numbers.clear();
             match (column.data, is_float) {
-                (Data::Integers(values), false) => words_of(values, |row| column.is_valid(row), &mut self.lane)?,
-                (Data::Floats(values), true) => self.lane.extend(values.iter().map(|value| value.to_bits())),
+                (Data::Integers(values), false) => words_of(values, |row| column.is_valid(row), &mut self.numbers)?,
+                (Data::Floats(values), true) => self.numbers.extend(values.iter().map(|value| value.to_bits())),
                 // Only whether there is a value counts.
-                (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_), false) => self.lane.resize(batch.rows, 0),
+                (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_), false) => self.numbers.resize(batch.rows, 0),
                 (Data::Integers(_) | Data::Floats(_), _) | (_, true) => {
                     return Err(OTHER_TYPE);
                 }
             }
-            let lane = self.lane.get(..batch.rows).ok_or(Malformed("its columns are not equally long"))?;
-            put(&mut self.batch, words, width + place, rows, |row| lane[row]);
+            let numbers = self.numbers.get(..batch.rows).ok_or(BatchError("its columns are not equally long"))?;
+            put(&mut self.batch, words, width + place, rows, |row| numbers[row]);
             if let Some(validity) = validity.filter(|_| self.layout.nulls) {
                 let bits = self.nulls.iter_mut().zip(validity.iter());
                 bits.for_each(|(nulls, valid)| *nulls |= u64::from(!valid) << place);
@@ -192,7 +191,7 @@ impl<'a> Records<'a> {
 
     /// Partitions `records`, or those of the batch that were laid out if there are none.
     fn scatter<const WORDS: usize>(&mut self, records: Option<&[u64]>) {
-        let Self { layout, ranges, piles, batch, .. } = self;
+        let Self { layout, ranges, buffers, batch, .. } = self;
         let records = match records {
             Some(records) => records.as_chunks::<WORDS>().0,
             None => {
@@ -202,8 +201,8 @@ impl<'a> Records<'a> {
             }
         };
         match ranges.of_first_words() {
-            Some(range) => records.iter().for_each(|record| piles.push(range(record[0]), record)),
-            None => records.iter().for_each(|record| piles.push(ranges.of_tuple(&record[..layout.width]), record)),
+            Some(range) => records.iter().for_each(|record| buffers.push(range(record[0]), record)),
+            None => records.iter().for_each(|record| buffers.push(ranges.of_tuple(&record[..layout.width]), record)),
         }
     }
 
@@ -211,7 +210,7 @@ impl<'a> Records<'a> {
     fn scatter_long(&mut self, records: Option<&[u64]>) {
         let words = self.layout.words();
         for record in records.unwrap_or(&self.batch).chunks_exact(words) {
-            self.piles.push_long(self.ranges.of_tuple(&record[..self.layout.width]), record);
+            self.buffers.push_long(self.ranges.of_tuple(&record[..self.layout.width]), record);
         }
     }
 }
@@ -250,16 +249,16 @@ fn merge_repeated<const WORDS: usize>(records: &mut [[u64; WORDS]], width: usize
 }
 
 /// Appends integers as words.
-fn words_of(values: Integers<'_>, is_valid: impl Fn(usize) -> bool, lane: &mut Vec<u64>) -> Result<(), Malformed> {
+fn words_of(values: Integers<'_>, is_valid: impl Fn(usize) -> bool, numbers: &mut Vec<u64>) -> Result<(), BatchError> {
     match values {
-        Integers::I8(values) => lane.extend(values.iter().map(|&value| i64::from(value) as u64)),
-        Integers::I16(values) => lane.extend(values.iter().map(|&value| i64::from(value) as u64)),
-        Integers::I32(values) => lane.extend(values.iter().map(|&value| i64::from(value) as u64)),
-        Integers::I64(values) => lane.extend(values.iter().map(|&value| value as u64)),
+        Integers::I8(values) => numbers.extend(values.iter().map(|&value| i64::from(value) as u64)),
+        Integers::I16(values) => numbers.extend(values.iter().map(|&value| i64::from(value) as u64)),
+        Integers::I32(values) => numbers.extend(values.iter().map(|&value| i64::from(value) as u64)),
+        Integers::I64(values) => numbers.extend(values.iter().map(|&value| value as u64)),
         Integers::I128(values) => {
             for (row, &value) in values.iter().enumerate() {
                 let value = if is_valid(row) { value } else { 0 };
-                lane.push(i64::try_from(value).map_err(|_| TOO_LARGE)? as u64);
+                numbers.push(i64::try_from(value).map_err(|_| TOO_LARGE)? as u64);
             }
         }
     }

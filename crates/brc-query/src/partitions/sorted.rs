@@ -3,7 +3,7 @@
 use super::layout::RecordLayout;
 use crate::keys::encoding::order::Sorting;
 use crate::keys::encoding::push_tuple;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 
 /// This many records are added up at a time.
 const AT_A_TIME: usize = 1 << 11;
@@ -34,8 +34,8 @@ impl Sorted {
         layout: &RecordLayout,
         records: impl Iterator<Item = &'r [u64]>,
         early: &[u64],
-        add: impl FnMut(&[u32], Picked<'_>) -> Result<(), Malformed>,
-    ) -> Result<(Vec<u64>, Vec<u32>), Malformed> {
+        add: impl FnMut(&[u32], Picked<'_>) -> Result<(), BatchError>,
+    ) -> Result<(Vec<u64>, Vec<u32>), BatchError> {
         self.records.clear();
         records.for_each(|records| self.records.extend_from_slice(records));
         match layout.words() {
@@ -49,8 +49,8 @@ impl Sorted {
         &mut self,
         layout: &RecordLayout,
         early: &[u64],
-        mut add: impl FnMut(&[u32], Picked<'_>) -> Result<(), Malformed>,
-    ) -> Result<(Vec<u64>, Vec<u32>), Malformed> {
+        mut add: impl FnMut(&[u32], Picked<'_>) -> Result<(), BatchError>,
+    ) -> Result<(Vec<u64>, Vec<u32>), BatchError> {
         let Self { records, sorting, order, groups, .. } = self;
         sorting.sort(records);
         sorting.order_of(early, 1, order);
@@ -80,8 +80,8 @@ impl Sorted {
         &mut self,
         layout: &RecordLayout,
         early: &[u64],
-        mut add: impl FnMut(&[u32], Picked<'_>) -> Result<(), Malformed>,
-    ) -> Result<(Vec<u64>, Vec<u32>), Malformed> {
+        mut add: impl FnMut(&[u32], Picked<'_>) -> Result<(), BatchError>,
+    ) -> Result<(Vec<u64>, Vec<u32>), BatchError> {
         let Self { records, tuples, sorting, order, groups } = self;
         tuples.clear();
         layout.keys_of_all(records, tuples);

@@ -9,7 +9,7 @@ use crate::accumulate::partial::Partial;
 use crate::plan::Plan;
 use crate::runtime::memory::Gauge;
 use crate::runtime::parallel;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::{Error, Result};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -47,7 +47,7 @@ pub(crate) fn merge_spilled<T: Send>(
     let mut found: Vec<T> = found.into_iter().flatten().collect();
     if found.is_empty() {
         let mut none = plan.no_groups();
-        none.settle(1);
+        none.prepare(1);
         found.push(each(none)?);
     }
     Ok(found)
@@ -70,7 +70,7 @@ impl<F: FnMut(Partial) -> Result<()>> SpilledMerge<'_, F> {
         match self.attempt(&part)? {
             Grouped::Whole(mut groups) => {
                 drop(part);
-                groups.settle(1);
+                groups.prepare(1);
                 (self.each)(*groups)
             }
             Grouped::TooLarge(2..) if Part::may_split(depth) => {
@@ -120,7 +120,7 @@ impl<F: FnMut(Partial) -> Result<()>> SpilledMerge<'_, F> {
                 return Ok(false);
             }
             let added = table.add(chunk, &mut reader);
-            added.map_err(|malformed| Fault::from(malformed).error(self.path))?;
+            added.map_err(|malformed| EvalError::from(malformed).error(self.path))?;
             Ok(true)
         })?;
         Ok(match whole {

@@ -14,7 +14,7 @@ use crate::accumulate::partial::Partial;
 use crate::keys::encoding::{EncodedKeys, KeyEncoding};
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
@@ -59,7 +59,7 @@ impl PartitionTable {
     }
 
     /// Adds some records.
-    pub(super) fn add(&mut self, records: &[u64], reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    pub(super) fn add(&mut self, records: &[u64], reader: &mut Reader<'_>) -> Result<(), BatchError> {
         reader.take(records);
         self.keys.number(&reader.tuples, &mut self.numbers);
         reader.add_to(&mut self.accumulators, &self.numbers, self.keys.len())
@@ -113,7 +113,7 @@ impl Tables {
         scatter_plan: &ScatterPlan,
         records: &mut Records<'_>,
         fewest: usize,
-    ) -> Result<usize, Malformed> {
+    ) -> Result<usize, BatchError> {
         if !self.repeat.load(Relaxed) {
             if !keys_repeat(scatter_plan, records) {
                 return Ok(records.words().saturating_mul(2).max(fewest));
@@ -140,7 +140,7 @@ impl Tables {
         (records, partition): (&mut Records<'_>, usize),
         most: usize,
         reader: &mut Reader<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let mut table = match self.of_partitions[partition].try_lock() {
             Ok(table) => table,
             Err(TryLockError::Poisoned(table)) => table.into_inner(),
@@ -158,7 +158,7 @@ impl Tables {
                 words += chunk.len();
                 table.add(chunk, reader)?;
             }
-            Ok::<_, Malformed>(repeats)
+            Ok::<_, BatchError>(repeats)
         })?;
         self.groups.fetch_add(table.groups() - before, Relaxed);
         Ok(())

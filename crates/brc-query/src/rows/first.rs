@@ -35,13 +35,13 @@ pub(crate) fn first(plan: &Plan, most: u64, table: &dyn Table, threads: usize, p
     }
     let Found { chunks, totals } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut cells = no_cells(plan);
-    let (mut left_out, mut rows) = (offset, 0);
+    let (mut unsupported_columns, mut rows) = (offset, 0);
     for chunk in chunks.into_values() {
-        let some = left_out.min(chunk.rows)..chunk.rows.min(most - rows);
-        left_out -= some.start;
+        let some = unsupported_columns.min(chunk.rows)..chunk.rows.min(most - rows);
+        unsupported_columns -= some.start;
         for (all, of_chunk) in cells.iter_mut().zip(&chunk.cells) {
             some.clone().for_each(|row| {
-                all.push(of_chunk.get(row - chunk.left_out));
+                all.push(of_chunk.get(row - chunk.unsupported_columns));
             });
         }
         rows += chunk.rows.min(most - rows);
@@ -97,8 +97,8 @@ impl Found {
         {
             let Some(left) = rows.checked_sub(chunk.rows) else { return };
             rows = left;
-            if chunk.left_out < chunk.rows {
-                (chunk.left_out, chunk.cells) = (chunk.rows, Vec::new());
+            if chunk.unsupported_columns < chunk.rows {
+                (chunk.unsupported_columns, chunk.cells) = (chunk.rows, Vec::new());
             }
         }
     }
@@ -108,14 +108,14 @@ impl Found {
 struct Chunk {
     rows: usize,
     /// This many of the first of them have no cells.
-    left_out: usize,
+    unsupported_columns: usize,
     cells: Vec<Cells>,
 }
 
 impl Chunk {
     /// A chunk of left-out rows.
-    fn new(plan: &Plan, left_out: usize) -> Self {
-        Self { rows: left_out, left_out, cells: no_cells(plan) }
+    fn new(plan: &Plan, unsupported_columns: usize) -> Self {
+        Self { rows: unsupported_columns, unsupported_columns, cells: no_cells(plan) }
     }
 }
 
@@ -126,7 +126,7 @@ struct Collector<'a> {
     selector: Selector<'a>,
     chunk: Chunk,
     /// Of the rows of the split to come, this many are left out.
-    left_out: usize,
+    unsupported_columns: usize,
     /// How many rows of the split are wanted at most, those left out counted.
     most: usize,
     split: u64,
@@ -135,14 +135,14 @@ struct Collector<'a> {
 impl<'a> Collector<'a> {
     fn new(plan: &'a Plan, wanted: &'a Wanted, table: &'a dyn Table, found: &'a Mutex<Found>) -> Self {
         let selector = Selector::new(plan, table, plan.columns.iter().map(|answer| &answer.value));
-        Self { found, wanted, selector, chunk: Chunk::new(plan, 0), left_out: 0, most: 0, split: 0 }
+        Self { found, wanted, selector, chunk: Chunk::new(plan, 0), unsupported_columns: 0, most: 0, split: 0 }
     }
 
     /// Takes note of the next rows. Returns how many of them are left out.
     fn leave_out(&mut self, rows: usize) -> usize {
-        let left_out = self.left_out.min(rows);
-        self.left_out -= left_out;
-        left_out
+        let unsupported_columns = self.unsupported_columns.min(rows);
+        self.unsupported_columns -= unsupported_columns;
+        unsupported_columns
     }
 
     /// Takes the wanted rows of a batch; `None` is all of them.
@@ -177,7 +177,7 @@ impl Sink for Collector<'_> {
         let wanted = match self.leave_out(batch.rows) {
             0 => self.selector.wanted(batch)?,
             // There are no conditions.
-            left_out => Some((left_out as u32..batch.rows as u32).collect()),
+            unsupported_columns => Some((unsupported_columns as u32..batch.rows as u32).collect()),
         };
         self.take(batch, wanted)
     }
@@ -186,9 +186,9 @@ impl Sink for Collector<'_> {
         if self.wanted.starts.is_empty() {
             return self.selector.test(conjunct, batch, rows);
         }
-        let left_out = self.leave_out(batch.rows);
-        rows.iter_mut().enumerate().for_each(|(index, word)| *word &= !valid_bits(left_out, index));
-        Ok(batch.rows - left_out)
+        let unsupported_columns = self.leave_out(batch.rows);
+        rows.iter_mut().enumerate().for_each(|(index, word)| *word &= !valid_bits(unsupported_columns, index));
+        Ok(batch.rows - unsupported_columns)
     }
 
     fn wants(&self, position: usize) -> bool {
@@ -212,17 +212,17 @@ impl Worker for Collector<'_> {
     fn split_begins(&mut self, split: &Split) {
         let Range { start, end } = self.wanted.rows;
         // Of a split that does not know its number of rows, all are kept until those of the splits before it are known.
-        [self.left_out, self.most] = match self.wanted.range_of(split) {
+        [self.unsupported_columns, self.most] = match self.wanted.range_of(split) {
             Some(rows) => [start, end].map(|row| row.saturating_sub(rows.start)),
             None => [0, end],
         };
         self.split = split.index;
-        self.chunk = Chunk::new(self.selector.plan(), self.left_out);
+        self.chunk = Chunk::new(self.selector.plan(), self.unsupported_columns);
     }
 
     fn skips(&mut self, split: &Split) -> Option<u64> {
         let rows = self.wanted.range_of(split)?.len();
-        let is_needless = rows <= self.left_out || self.most == 0;
+        let is_needless = rows <= self.unsupported_columns || self.most == 0;
         is_needless.then(|| {
             self.chunk = Chunk::new(self.selector.plan(), rows);
             rows as u64

@@ -20,7 +20,7 @@ use crate::scan::computed::RowPosition;
 use crate::scan::selector::{Selector, Values, takes_wanted_rows};
 use crate::scan::totals::ScanTotals;
 use crate::values::cells::{Cells, prefix_of};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::View;
 use brc_core::{
     Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Sink, Split, Table, Value, Worker, scan,
@@ -66,10 +66,10 @@ impl SortedRows<'_> {
         let columns = Columns { fields: &fields, projection: &used, allowance: plan.allowance };
         let compute = |(rows, cells): (usize, Vec<Cells>)| {
             let shown = plan.columns.iter().map(|answer| computed(&answer.value, columns, &cells, rows));
-            Ok((rows, shown.collect::<std::result::Result<_, Fault>>()?))
+            Ok((rows, shown.collect::<std::result::Result<_, EvalError>>()?))
         };
         let blocks =
-            rows.into_blocks(self.threads)?.into_iter().map(compute).collect::<std::result::Result<_, Fault>>();
+            rows.into_blocks(self.threads)?.into_iter().map(compute).collect::<std::result::Result<_, EvalError>>();
         let blocks = blocks.map_err(|fault| fault.error(self.table.path()))?;
         Answer::new(plan, Source::in_memory(blocks), totals)
     }
@@ -160,7 +160,7 @@ impl Rows {
     }
 
     /// Adds rows. The batch has the columns of the answer, then the sort keys; `places` are the row numbers.
-    fn push(&mut self, batch: &Batch<'_>, places: impl Iterator<Item = i64>) -> std::result::Result<(), Fault> {
+    fn push(&mut self, batch: &Batch<'_>, places: impl Iterator<Item = i64>) -> std::result::Result<(), EvalError> {
         let keys = self.keys.iter_mut().map(|key| &mut key.cells);
         // Only the row numbers are not in the batch.
         for (cells, column) in self.cells.iter_mut().chain(keys).zip(batch.columns) {
@@ -260,7 +260,7 @@ impl<'a> Sorting<'a> {
     }
 
     /// Keeps those of the wanted rows that may be among the first.
-    fn keep(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> std::result::Result<(), Fault> {
+    fn keep(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> std::result::Result<(), EvalError> {
         let place = self.place.number();
         self.place.advance(batch.rows);
         let wanted = self.early(batch, wanted)?;
@@ -275,7 +275,11 @@ impl<'a> Sorting<'a> {
     }
 
     /// Those of the wanted rows that may be among the first.
-    fn early(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> std::result::Result<Option<Vec<u32>>, Fault> {
+    fn early(
+        &mut self,
+        batch: &Batch<'_>,
+        wanted: Option<Vec<u32>>,
+    ) -> std::result::Result<Option<Vec<u32>>, EvalError> {
         let Some((values, key)) = self.first.as_mut().filter(|_| self.bound < u128::MAX) else { return Ok(wanted) };
         let logical_type = key.value.logical_type;
         let is_wide = logical_type.physical() == PhysicalType::Integers && !logical_type.fits_64_bits();

@@ -134,14 +134,14 @@ impl Plan {
         }
         let (mut merged, records) = self.merged(found)?;
         let Some(scatter_plan) = partitioning.scatter_plan().filter(|_| !records.is_empty()) else {
-            merged.settle(threads);
+            merged.prepare(threads);
             totals.groups += merged.groups_with_rows();
             if self.is_in_key_order() && partitioning.splits_are_in_order() && !own.is_empty() {
                 let parts = Part::of_splits(self, own, merged, threads)?;
-                totals.regroup_time = start.elapsed();
+                totals.merge_time = start.elapsed();
                 return self.answer_of_parts(parts, None, threads, totals, start);
             }
-            totals.regroup_time = start.elapsed();
+            totals.merge_time = start.elapsed();
             let partials = own.into_iter().map(|part| part.partial).chain([merged]).collect();
             return self.answer_of(partials, threads, totals, start);
         };
@@ -156,7 +156,7 @@ impl Plan {
         };
         let mut partials = partitions::merge_partitions(self, table.path(), &partitioned, threads, in_order)?;
         totals.groups += groups.into_inner();
-        totals.regroup_time = start.elapsed();
+        totals.merge_time = start.elapsed();
         partials.extend(own.into_iter().map(|part| part.partial));
         self.answer_of(partials, threads, totals, start)
     }
@@ -179,7 +179,7 @@ impl Plan {
         let (found, totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
         let mut merged = self.no_groups();
         found.into_iter().try_for_each(|found| merged.merge(found.groups))?;
-        merged.settle(threads);
+        merged.prepare(threads);
         interrupt::check()?;
         Ok((merged, totals))
     }
@@ -205,9 +205,9 @@ impl Plan {
         for part in own {
             runs.push(sorter.run_of_groups(&of_run, part.partial)?);
         }
-        totals.regroup_time = start.elapsed();
+        totals.merge_time = start.elapsed();
         let blocks = sorter.merge(runs)?;
-        totals.sort_time = start.elapsed() - totals.regroup_time;
+        totals.sort_time = start.elapsed() - totals.merge_time;
         totals.groups += groups.into_inner();
         let Partitioning { spill, memory, .. } = partitioning;
         Answer::of_blocks(self, blocks, spill, &memory, totals)
@@ -230,7 +230,7 @@ impl Plan {
         for partial in partials {
             merged.merge(partial)?;
         }
-        merged.settle(threads);
+        merged.prepare(threads);
         totals.groups = merged.groups_with_rows();
         self.answer_of(vec![merged], threads, totals, start)
     }

@@ -6,7 +6,7 @@ use crate::answer::Answer;
 use crate::partitions::WorkerResult;
 use crate::partitions::{self, Partitioning};
 use crate::plan::Plan;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use brc_core::{Progress, Result, Table};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -29,7 +29,7 @@ impl Subgroups<'_> {
         progress: &Progress,
         partitioning: &Partitioning,
         no_groups: impl Fn() -> Partial + Sync,
-        merge: impl Fn(&mut Partial, &Partial) -> Result<(), Fault> + Sync,
+        merge: impl Fn(&mut Partial, &Partial) -> Result<(), EvalError> + Sync,
     ) -> Result<Option<Answer>> {
         let (threads, memory) = (partitioning.threads, &partitioning.memory);
         let (found, mut totals) =
@@ -51,10 +51,10 @@ impl Subgroups<'_> {
         for other in merged.into_inner().unwrap_or_else(PoisonError::into_inner) {
             groups.merge(other)?;
         }
-        groups.settle(threads);
+        groups.prepare(threads);
         totals.groups = groups.groups_with_rows();
         totals.spilled_bytes = partitioning.spill.bytes();
-        totals.regroup_time = start.elapsed();
+        totals.merge_time = start.elapsed();
         self.plan.answer_of(vec![groups], threads, totals, start).map(Some)
     }
 

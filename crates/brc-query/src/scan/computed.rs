@@ -2,7 +2,7 @@
 
 use crate::bind::inputs::{Computed, Source};
 use crate::evaluate::{Columns, Evaluated, Program};
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::vector::{Values, Vector};
 use brc_core::{Batch, BitmapBuffer, LogicalType};
 use brc_kernels::cpu::Level;
@@ -46,7 +46,7 @@ impl ComputedColumns {
         batch: &Batch<'a>,
         wanted: Option<&[u64]>,
         place: RowPosition,
-    ) -> Result<Vec<Evaluated<'a>>, Fault> {
+    ) -> Result<Vec<Evaluated<'a>>, EvalError> {
         let step = |(step, output): &mut (Step, LogicalType)| match (step, wanted) {
             (Step::RowNumber, _) => Ok(Evaluated::Vector(place.numbers(batch.rows))),
             (Step::Program(program), None) => program.run(level, batch),

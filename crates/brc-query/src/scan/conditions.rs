@@ -9,8 +9,8 @@ use crate::evaluate::filter::Filter;
 use crate::evaluate::{Columns, Evaluated};
 use crate::plan::Plan;
 use crate::scan::computed::{ComputedColumns, RowPosition};
-use crate::values::fault::Fault;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
+use crate::values::error::EvalError;
 use crate::values::selection::Selection;
 use crate::values::selection::{check_lengths, halved};
 use brc_core::{Batch, Column, Conjunct, Field, PhysicalType, Predicate};
@@ -127,15 +127,15 @@ impl Conditions {
 
     /// Clears the bits of rows that do not meet one of the conditions, of which the batch has the columns. Returns how
     /// many are left.
-    pub(crate) fn test(&mut self, condition: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
+    pub(crate) fn test(&mut self, condition: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, EvalError> {
         check_lengths(batch.rows, batch.columns)?;
         let tests = self.tests_of_scan.as_mut().unwrap_or(&mut self.tests);
-        let test = tests.get_mut(condition).ok_or(Malformed("a condition is not there"))?;
+        let test = tests.get_mut(condition).ok_or(BatchError("a condition is not there"))?;
         test.run(self.level, batch, rows)
     }
 
     /// The rows of a batch of all columns that meet all conditions, and how many these are; `None` is all of them.
-    pub(crate) fn select(&mut self, batch: &Batch<'_>) -> Result<Option<(Vec<u64>, usize)>, Fault> {
+    pub(crate) fn select(&mut self, batch: &Batch<'_>) -> Result<Option<(Vec<u64>, usize)>, EvalError> {
         if self.tests.is_empty() {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ impl Conditions {
             }
             let column = |&position: &usize| batch.columns.get(position).copied();
             let columns: Option<Vec<Column<'_>>> = test.positions.iter().map(column).collect();
-            let columns = columns.ok_or(Malformed("a column is not there"))?;
+            let columns = columns.ok_or(BatchError("a column is not there"))?;
             left = test.run(self.level, &Batch { rows: batch.rows, columns: &columns }, &mut rows)?;
         }
         Ok((left < batch.rows).then_some((rows, left)))
@@ -177,10 +177,10 @@ impl Test {
     }
 
     /// Clears the bits of rows that do not meet the condition; returns how many are left.
-    fn run(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
+    fn run(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, EvalError> {
         match self.run_at_once(level, batch, rows) {
             // Strings of fewer rows take less memory.
-            Err(fault @ Fault::TooLarge(_)) => {
+            Err(fault @ EvalError::TooLarge(_)) => {
                 let [mut one, mut other] = halved(rows).ok_or(fault)?;
                 let left = self.run(level, batch, &mut one)? + self.run(level, batch, &mut other)?;
                 rows.iter_mut().zip(one.iter().zip(&other)).for_each(|(rows, (one, other))| *rows = one | other);
@@ -190,7 +190,7 @@ impl Test {
         }
     }
 
-    fn run_at_once(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
+    fn run_at_once(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, EvalError> {
         let computed = self.computed.run(level, batch, Some(rows), RowPosition::default())?;
         let with_computed: Vec<Column<'_>>;
         let mut columns = batch.columns;

@@ -1,7 +1,7 @@
 //! Batches in which few rows are wanted, reduced to these rows: all later work then costs as much as the rows that are
 //! left.
 
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::{Batch, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Integers, Run};
 use brc_kernels::cpu::Level;
@@ -51,13 +51,13 @@ impl FilteredBatch {
         level: Level,
         batch: &Batch<'a>,
         selection: Selection<'_>,
-    ) -> Result<Option<Vec<Column<'a>>>, Malformed> {
+    ) -> Result<Option<Vec<Column<'a>>>, BatchError> {
         let Selection::Some(mask, wanted) = selection else { return Ok(None) };
         if wanted * MIN_ROWS_PER_WANTED > batch.rows {
             return Ok(None);
         }
         if batch.columns.len() != self.columns.len() {
-            return Err(Malformed("a column is not there"));
+            return Err(BatchError("a column is not there"));
         }
         let Self { columns, rows, zeros } = self;
         row_numbers(level, mask, rows);

@@ -5,7 +5,7 @@ use crate::functions::typed::Typed;
 use crate::plan::Plan;
 use crate::scan::conditions::Conditions;
 use crate::scan::filtered_batch::FilteredColumn;
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::selection::{check_lengths, row_numbers};
 use crate::values::vector::Vector;
 use brc_core::{Batch, Column, Integers, LogicalType, Result, Table};
@@ -103,9 +103,9 @@ impl<'a> Selector<'a> {
         batch: &Batch<'_>,
         rows: Option<&[u32]>,
         each: &mut impl FnMut(&Batch<'_>, Option<&[u32]>) -> Result<(), E>,
-    ) -> Result<Result<(), E>, Fault> {
+    ) -> Result<Result<(), E>, EvalError> {
         match self.values.of(batch, rows, |selected| each(selected, rows)) {
-            Err(fault @ Fault::TooLarge(_)) => {
+            Err(fault @ EvalError::TooLarge(_)) => {
                 let rows = rows.map_or_else(|| (0..batch.rows as u32).collect(), <[u32]>::to_vec);
                 let (one, other) = rows.split_at(rows.len() / 2);
                 if one.is_empty() {
@@ -122,7 +122,7 @@ impl<'a> Selector<'a> {
 
     /// The rows that are wanted; `None` is all of them.
     pub(crate) fn wanted(&mut self, batch: &Batch<'_>) -> Result<Option<Vec<u32>>> {
-        let lengths = check_lengths(batch.rows, batch.columns).map_err(Fault::from);
+        let lengths = check_lengths(batch.rows, batch.columns).map_err(EvalError::from);
         let rows = lengths.and_then(|()| self.conditions.select(batch)).map_err(|fault| fault.error(self.path))?;
         Ok(rows.map(|(rows, _)| row_numbers(&rows)))
     }
@@ -184,7 +184,7 @@ impl Values {
         batch: &Batch<'_>,
         rows: Option<&[u32]>,
         with: impl FnOnce(&Batch<'_>) -> T,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, EvalError> {
         let Self { programs, columns } = self;
         let Some(rows) = rows else { return run(programs, batch, with) };
         let vectors = batch.columns.iter().zip(columns.iter()).map(|(column, (logical_type, used))| match used {
@@ -203,7 +203,7 @@ impl Values {
     }
 }
 
-fn run<T>(programs: &mut [Program], batch: &Batch<'_>, with: impl FnOnce(&Batch<'_>) -> T) -> Result<T, Fault> {
+fn run<T>(programs: &mut [Program], batch: &Batch<'_>, with: impl FnOnce(&Batch<'_>) -> T) -> Result<T, EvalError> {
     let found = programs.iter_mut().map(|program| program.run(Level::best(), batch));
     let found = found.collect::<Result<Vec<_>, _>>()?;
     let columns: Vec<Column<'_>> = found.iter().map(Evaluated::column).collect();

@@ -1,6 +1,6 @@
 //! What a scan did to answer a query.
 
-use crate::keys::access_path::Lanes;
+use crate::keys::access_path::RowsByAccessPath;
 use brc_core::Scanned;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct ScanTotals {
     /// Bytes read from the file.
     pub bytes: u64,
     /// By which ways the groups of rows were found.
-    pub lanes: Lanes,
+    pub access_paths: RowsByAccessPath,
     /// How many groups there were.
     pub groups: u64,
     /// Bytes written to a temporary file, because memory was short.
@@ -36,7 +36,7 @@ pub struct ScanTotals {
     /// How long it took to scan and group, in all; this and the times below are those that went by.
     pub scan_time: Duration,
     /// How long it took to group partitions and merge what workers found.
-    pub regroup_time: Duration,
+    pub merge_time: Duration,
     /// How long it took to sort and compute the answer of groups.
     pub sort_time: Duration,
 }
@@ -50,11 +50,11 @@ impl ScanTotals {
         self.skipped_rows += other.skipped_rows;
         self.rejected_rows += other.rejected_rows;
         self.bytes += other.bytes;
-        self.lanes.add(&other.lanes);
+        self.access_paths.add(&other.access_paths);
         self.groups += other.groups;
         self.spilled_bytes += other.spilled_bytes;
         self.scan_time += other.scan_time;
-        self.regroup_time += other.regroup_time;
+        self.merge_time += other.merge_time;
         self.sort_time += other.sort_time;
         self.read_time += other.read_time;
         self.decompress_time += other.decompress_time;
@@ -72,11 +72,11 @@ impl From<&Scanned> for ScanTotals {
             skipped_rows: scanned.skipped_rows,
             rejected_rows: scanned.rejects.len(),
             bytes: scanned.bytes,
-            lanes: Lanes::default(),
+            access_paths: RowsByAccessPath::default(),
             groups: 0,
             spilled_bytes: 0,
             scan_time: Duration::ZERO,
-            regroup_time: Duration::ZERO,
+            merge_time: Duration::ZERO,
             sort_time: Duration::ZERO,
             read_time: scanned.read_time,
             decompress_time: scanned.decompress_time,

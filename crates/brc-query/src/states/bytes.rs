@@ -1,7 +1,7 @@
 //! The smallest and the largest string of each group, in byte order.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
@@ -42,7 +42,7 @@ impl Accumulator for ByteBounds {
         self.0.resize(groups.max(self.0.len()), None);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         values.each_string(groups, |group, string| {
             add(self.0.get_mut(group).ok_or(UnknownGroup)?, string);
             Ok(())

@@ -3,7 +3,7 @@
 
 use super::GroupIds;
 use crate::keys::strings::Strings;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::Dictionary;
 use brc_kernels::accumulate::UnknownGroup;
 
@@ -61,12 +61,12 @@ impl CodeBits {
     }
 
     /// Sets the bits of rows.
-    pub(super) fn add(&mut self, groups: GroupIds<'_>, codes: &[u32]) -> Result<(), Malformed> {
+    pub(super) fn add(&mut self, groups: GroupIds<'_>, codes: &[u32]) -> Result<(), BatchError> {
         let (width, known) = (self.width, self.names().len());
         groups.each(codes.len(), |group, row| {
             let code = codes[row] as usize;
             if code >= known {
-                return Err(Malformed("a code is not in its dictionary"));
+                return Err(BatchError("a code is not in its dictionary"));
             }
             // A code that is known is within the words of a group.
             let word = self.words.get_mut(group * width + code / 64).ok_or(UnknownGroup)?;

@@ -1,7 +1,7 @@
 //! The number of values of each group.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::Run;
 use brc_core::table::ColumnSummary;
 use brc_kernels::accumulate::UnknownGroup;
@@ -22,12 +22,12 @@ impl Counts {
     }
 
     /// Counts the rows of these groups.
-    pub(crate) fn add(&mut self, groups: GroupIds<'_>) -> Result<(), Malformed> {
+    pub(crate) fn add(&mut self, groups: GroupIds<'_>) -> Result<(), BatchError> {
         self.change(groups, |count, rows| *count += rows)
     }
 
     /// Counts one row of each of these groups that has none. Returns how many those are.
-    pub(crate) fn mark(&mut self, groups: GroupIds<'_>) -> Result<usize, Malformed> {
+    pub(crate) fn mark(&mut self, groups: GroupIds<'_>) -> Result<usize, BatchError> {
         let mut marked = 0;
         self.change(groups, |count, rows| {
             let is_first = u64::from(*count == 0 && rows > 0);
@@ -38,7 +38,7 @@ impl Counts {
     }
 
     /// Takes rows of these groups away, which were counted.
-    pub(crate) fn subtract(&mut self, groups: GroupIds<'_>) -> Result<(), Malformed> {
+    pub(crate) fn subtract(&mut self, groups: GroupIds<'_>) -> Result<(), BatchError> {
         self.change(groups, |count, rows| *count -= rows)
     }
 
@@ -47,7 +47,7 @@ impl Counts {
         self.0.iter_mut().zip(rows).for_each(|(count, rows)| *count += rows);
     }
 
-    fn change(&mut self, groups: GroupIds<'_>, mut change: impl FnMut(&mut u64, u64)) -> Result<(), Malformed> {
+    fn change(&mut self, groups: GroupIds<'_>, mut change: impl FnMut(&mut u64, u64)) -> Result<(), BatchError> {
         let mut change = |code: u32, rows: u32| {
             change(self.0.get_mut(code as usize).ok_or(UnknownGroup)?, rows.into());
             Ok(())
@@ -59,12 +59,12 @@ impl Counts {
     }
 
     /// Takes the rows of sets of rows away, which were counted.
-    pub(crate) fn subtract_sets(&mut self, groups: &[u32], rows: &[u32]) -> Result<(), Malformed> {
+    pub(crate) fn subtract_sets(&mut self, groups: &[u32], rows: &[u32]) -> Result<(), BatchError> {
         groups.iter().zip(rows).try_for_each(|(&code, &rows)| self.subtract(GroupIds::Runs(&[Run { code, rows }])))
     }
 
     /// Counts the rows of sets of rows.
-    pub(crate) fn add_sets(&mut self, groups: &[u32], rows: &[u32]) -> Result<(), Malformed> {
+    pub(crate) fn add_sets(&mut self, groups: &[u32], rows: &[u32]) -> Result<(), BatchError> {
         groups.iter().zip(rows).try_for_each(|(&code, &rows)| self.add(GroupIds::Runs(&[Run { code, rows }])))
     }
 }
@@ -78,7 +78,7 @@ impl Accumulator for Counts {
         self.0.resize(groups.max(self.0.len()), 0);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, _: Values<'_>) -> Result<(), BatchError> {
         self.add(groups)
     }
 
@@ -96,11 +96,11 @@ impl Accumulator for Counts {
         true
     }
 
-    fn update_weighted(&mut self, _: Level, groups: &[u32], weights: &[u32], _: Values<'_>) -> Result<(), Malformed> {
+    fn update_weighted(&mut self, _: Level, groups: &[u32], weights: &[u32], _: Values<'_>) -> Result<(), BatchError> {
         self.add_sets(groups, weights)
     }
 
-    fn update_sets(&mut self, _: Level, groups: &[u32], rows: &[u32], _: &ColumnSummary<'_>) -> Result<(), Malformed> {
+    fn update_sets(&mut self, _: Level, groups: &[u32], rows: &[u32], _: &ColumnSummary<'_>) -> Result<(), BatchError> {
         self.add_sets(groups, rows)
     }
 

@@ -4,7 +4,7 @@
 use super::code_bits::CodeBits;
 use super::value_pairs::ValuePairs;
 use super::{Accumulator, GroupIds, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::{LogicalType, interrupt};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl Accumulator for Distinct {
         self.pairs.grow(groups);
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         if let Values::Codes { codes, dictionary } = values
             && !self.bits_are_off
         {
@@ -95,7 +95,7 @@ impl Accumulator for Distinct {
         self.pairs.merge(&other.pairs, groups);
     }
 
-    fn settle(&mut self, _: usize) {
+    fn prepare(&mut self, _: usize) {
         if self.pairs.len() > 0 {
             self.empty_bits();
         }

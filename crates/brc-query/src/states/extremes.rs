@@ -3,7 +3,7 @@
 
 use super::{Accumulator, GroupIds, Values, owned};
 use crate::functions::typed::Scalar;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::float_key::float_key;
 use brc_core::bounds::prefix;
 use brc_core::{Value, for_integers};
@@ -31,7 +31,7 @@ struct Entry {
 }
 
 impl Extremes {
-    fn add(&mut self, group: usize, key: Value<'_>, value: Value<'_>) -> Result<(), Malformed> {
+    fn add(&mut self, group: usize, key: Value<'_>, value: Value<'_>) -> Result<(), BatchError> {
         let entries = self.entries.get_mut(group).ok_or(UnknownGroup)?;
         let entry = || Entry { key: key.into(), value: value.into() };
         let Some([least, most]) = entries else {
@@ -59,7 +59,7 @@ fn place(value: Value<'_>) -> u64 {
 
 /// Appends the [order prefixes](place) of values.
 #[allow(clippy::useless_conversion)]
-fn places(values: Values<'_>, out: &mut Vec<u64>) -> Result<(), Malformed> {
+fn places(values: Values<'_>, out: &mut Vec<u64>) -> Result<(), BatchError> {
     match values {
         Values::Integers(values) => for_integers!(values, values => {
             out.extend(values.iter().map(|&value| place(Value::Integer(value.into()))));
@@ -83,8 +83,8 @@ impl Accumulator for Extremes {
         self.entries.resize(groups.max(self.entries.len()), None);
     }
 
-    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
-        Err(Malformed("values are not pairs"))
+    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), BatchError> {
+        Err(BatchError("values are not pairs"))
     }
 
     fn update_pairs(
@@ -93,7 +93,7 @@ impl Accumulator for Extremes {
         groups: GroupIds<'_>,
         values: Values<'_>,
         keys: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
         places(keys, &mut batch)?;

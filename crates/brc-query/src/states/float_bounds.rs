@@ -1,7 +1,7 @@
 //! The smallest and the largest float of each group. All NaNs are one, and above all numbers.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::float_key::{float_key, float_of_key};
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
@@ -25,7 +25,7 @@ impl Accumulator for FloatBounds {
         self.0.resize(groups.max(self.0.len()), EMPTY);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         let values = values.floats()?;
         groups.each(values.len(), |group, row| {
             let (min, max) = self.0.get_mut(group).ok_or(UnknownGroup)?;

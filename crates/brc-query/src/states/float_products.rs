@@ -6,7 +6,7 @@
 
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::accumulate::floats::{Exponents, FixedProducts, add_product_run, add_products, exponents, parts};
 use brc_kernels::cpu::Level;
@@ -56,7 +56,7 @@ impl FloatProducts {
         level: Level,
         groups: GroupIds<'_>,
         [ones, others]: [&[f64]; 2],
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let fits = match (exponents(level, ones), exponents(level, others)) {
             (Exponents::Between(low, high), Exponents::Between(other_low, other_high)) => {
                 self.has_room(ones.len(), low + other_low, high + other_high)
@@ -84,7 +84,7 @@ impl FloatProducts {
         groups.each(ones.len(), |group, row| self.add(group, ones[row], others[row]))
     }
 
-    fn add(&mut self, group: usize, one: f64, other: f64) -> Result<(), Malformed> {
+    fn add(&mut self, group: usize, one: f64, other: f64) -> Result<(), BatchError> {
         let product = one * other;
         if !one.is_finite() || !other.is_finite() {
             return self.others.add(group, product);

@@ -7,10 +7,10 @@
 use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, Values};
 use crate::values::cells::Cells;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::ratio::{nearest, nearest_small, power};
 use brc_kernels::accumulate::floats::{Exponents, FixedSum, Limbs, add_floats, add_run, exponents, parts};
-use brc_kernels::accumulate::lanes::Addend;
+use brc_kernels::accumulate::table::Operand;
 use brc_kernels::accumulate::{UnknownGroup, each_run};
 use brc_kernels::cpu::Level;
 use num_bigint::{BigInt, BigUint};
@@ -121,7 +121,7 @@ impl FloatSums {
         Some(FloatSum { sum, count })
     }
 
-    pub(super) fn add(&mut self, group: usize, value: f64) -> Result<(), Malformed> {
+    pub(super) fn add(&mut self, group: usize, value: f64) -> Result<(), BatchError> {
         let count = &mut self.sums.get_mut(group).ok_or(UnknownGroup)?.count;
         // Where some values are in slots, counts wrap in between.
         *count = count.wrapping_add(1);
@@ -220,7 +220,7 @@ impl Accumulator for FloatSums {
         self.sums.resize(groups.max(self.sums.len()), FixedSum::default());
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         let values = values.floats()?;
         let fits = match exponents(level, values) {
             Exponents::Zeros => true,
@@ -313,7 +313,7 @@ impl Gathered for FloatSums {
         2
     }
 
-    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, BatchError> {
         let Some(values) = values.first() else { return Ok(Offer::Unfit) };
         let values = values.floats()?;
         let (low, high) = match exponents(level, values) {
@@ -331,8 +331,8 @@ impl Gathered for FloatSums {
         let Some(limbs) = limbs else { return Ok(Offer::Unfit) };
         let most = |bits: u32| (values.len() as u64) << bits;
         Ok(Offer::Slots(vec![
-            (Addend::High(values, limbs), most(upper_bits(unit).max(0) as u32)),
-            (Addend::Low(values, limbs), most(Limbs::LOW_BITS)),
+            (Operand::High(values, limbs), most(upper_bits(unit).max(0) as u32)),
+            (Operand::Low(values, limbs), most(Limbs::LOW_BITS)),
         ]))
     }
 

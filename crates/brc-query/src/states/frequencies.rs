@@ -2,7 +2,7 @@
 
 use super::value_pairs::ValuePairs;
 use super::{Accumulator, GroupIds, Values, owned};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::{LogicalType, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl Frequencies {
         groups: GroupIds<'_>,
         values: Values<'_>,
         times_each: impl Iterator<Item = u64>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let Self { pairs, times, .. } = self;
         // Pairs are numbered in the order in which they come.
         for (&pair, more) in pairs.number(level, groups, values)?.iter().zip(times_each) {
@@ -63,7 +63,7 @@ impl Accumulator for Frequencies {
         self.pairs.grow(groups);
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         self.add(level, groups, values, std::iter::repeat(1))
     }
 
@@ -81,7 +81,7 @@ impl Accumulator for Frequencies {
         }
     }
 
-    fn settle(&mut self, _: usize) {
+    fn prepare(&mut self, _: usize) {
         let mut modes = vec![None; self.pairs.groups()];
         self.pairs.for_each(|pair, group| {
             let mode: &mut Option<u32> = &mut modes[group];
@@ -110,7 +110,7 @@ impl Accumulator for Frequencies {
         groups: &[u32],
         weights: &[u32],
         values: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let weights = weights.iter().map(|&weight| u64::from(weight));
         self.add(level, GroupIds::Rows(groups), values, weights)
     }

@@ -1,7 +1,7 @@
 //! The values of a batch that a state takes, whatever their type.
 
 use crate::keys::group_ids::GroupIds;
-use crate::values::fault::{Malformed, TOO_LARGE};
+use crate::values::error::{BatchError, TOO_LARGE};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{ByteStrings, Dictionary, Integers, Value};
 
@@ -19,31 +19,31 @@ impl<'a> Values<'a> {
     pub(super) fn each_string(
         self,
         groups: GroupIds<'_>,
-        mut each: impl FnMut(usize, &'a [u8]) -> Result<(), Malformed>,
-    ) -> Result<(), Malformed> {
+        mut each: impl FnMut(usize, &'a [u8]) -> Result<(), BatchError>,
+    ) -> Result<(), BatchError> {
         match self {
             Self::Codes { codes, dictionary } => {
                 let known = dictionary.len();
                 groups.each(codes.len(), |group, row| match codes[row] {
                     code if (code as usize) < known => each(group, dictionary.get(code)),
-                    _ => Err(Malformed("a code is not in its dictionary")),
+                    _ => Err(BatchError("a code is not in its dictionary")),
                 })
             }
             Self::Bytes { strings, rows } => {
                 groups.each(rows.len(), |group, row| each(group, strings.get(rows[row] as usize)))
             }
-            Self::Integers(_) | Self::Floats(_) => Err(Malformed("a column of strings is not there")),
+            Self::Integers(_) | Self::Floats(_) => Err(BatchError("a column of strings is not there")),
         }
     }
 
     /// One of them.
-    pub(super) fn get(&self, row: usize) -> Result<Value<'a>, Malformed> {
+    pub(super) fn get(&self, row: usize) -> Result<Value<'a>, BatchError> {
         Ok(match self {
             Self::Integers(values) => Value::Integer(values.get(row)),
             Self::Floats(values) => Value::Float(values[row]),
             Self::Codes { codes, dictionary } => match codes[row] {
                 code if (code as usize) < dictionary.len() => Value::Bytes(dictionary.get(code)),
-                _ => return Err(Malformed("a code is not in its dictionary")),
+                _ => return Err(BatchError("a code is not in its dictionary")),
             },
             Self::Bytes { strings, rows } => Value::Bytes(strings.get(rows[row] as usize)),
         })
@@ -59,30 +59,30 @@ impl<'a> Values<'a> {
         }
     }
 
-    pub(super) fn integers(&self) -> Result<Integers<'a>, Malformed> {
+    pub(super) fn integers(&self) -> Result<Integers<'a>, BatchError> {
         match self {
             Self::Integers(values) => Ok(*values),
             Self::Floats(_) | Self::Codes { .. } | Self::Bytes { .. } => {
-                Err(Malformed("a column of numbers is not there"))
+                Err(BatchError("a column of numbers is not there"))
             }
         }
     }
 
-    pub(super) fn floats(&self) -> Result<&'a [f64], Malformed> {
+    pub(super) fn floats(&self) -> Result<&'a [f64], BatchError> {
         match self {
             Self::Floats(values) => Ok(values),
             Self::Integers(_) | Self::Codes { .. } | Self::Bytes { .. } => {
-                Err(Malformed("a column of floats is not there"))
+                Err(BatchError("a column of floats is not there"))
             }
         }
     }
 }
 
 /// The statistics of a column of numbers.
-pub(super) fn numbers_of<'c, 'a>(column: &'c ColumnSummary<'a>) -> Result<&'c Numbers<'a>, Malformed> {
+pub(super) fn numbers_of<'c, 'a>(column: &'c ColumnSummary<'a>) -> Result<&'c Numbers<'a>, BatchError> {
     match column {
         ColumnSummary::Numbers(numbers) => Ok(numbers),
-        ColumnSummary::Codes { .. } => Err(Malformed("a summary's column of numbers is not there")),
+        ColumnSummary::Codes { .. } => Err(BatchError("a summary's column of numbers is not there")),
     }
 }
 
@@ -90,8 +90,8 @@ pub(super) fn numbers_of<'c, 'a>(column: &'c ColumnSummary<'a>) -> Result<&'c Nu
 pub(super) fn weighted_integers(
     values: Values<'_>,
     weights: &[u32],
-    add: impl FnOnce(&Numbers<'_>) -> Result<(), Malformed>,
-) -> Result<(), Malformed> {
+    add: impl FnOnce(&Numbers<'_>) -> Result<(), BatchError>,
+) -> Result<(), BatchError> {
     let values = values.integers()?;
     let values: Result<Vec<i64>, _> = (0..values.len()).map(|row| values.get(row).try_into()).collect();
     let values = values.map_err(|_| TOO_LARGE)?;

@@ -2,7 +2,7 @@
 //! fastest slots, and which the statistics in a file can replace.
 
 use super::{Accumulator, GroupIds, Sum, Values, numbers_of, weighted_integers};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::table::ColumnSummary;
 use brc_core::{Statistics, Value};
 use brc_kernels::accumulate::GroupStatistics;
@@ -31,7 +31,7 @@ impl Accumulator for IntegerStates {
         }
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         let values = values.integers()?;
         match groups {
             GroupIds::Rows(groups) => self.incoming.rows(level, groups, values)?,
@@ -67,7 +67,7 @@ impl Accumulator for IntegerStates {
         groups: &[u32],
         weights: &[u32],
         values: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         weighted_integers(values, weights, |numbers| Ok(self.incoming.summaries(level, groups, weights, numbers)?))
     }
 
@@ -77,7 +77,7 @@ impl Accumulator for IntegerStates {
         groups: &[u32],
         rows: &[u32],
         column: &ColumnSummary<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         Ok(self.incoming.summaries(level, groups, rows, numbers_of(column)?)?)
     }
 

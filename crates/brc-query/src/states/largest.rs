@@ -1,7 +1,7 @@
 //! The largest few numbers of each group.
 
 use super::{Accumulator, GroupIds, TOO_LARGE, Values, check_rows};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::float_key::float_of_key;
 use brc_core::{LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::accumulate::{UnknownGroup, keep_largest, ordered_floats};
@@ -42,7 +42,7 @@ impl Largest {
         &values[..(larger + least).min(self.most)]
     }
 
-    fn keep_all(&mut self, level: Level, groups: GroupIds<'_>, values: &[i64]) -> Result<(), Malformed> {
+    fn keep_all(&mut self, level: Level, groups: GroupIds<'_>, values: &[i64]) -> Result<(), BatchError> {
         match (groups, self.most) {
             (GroupIds::Rows(groups), 1..=3) => {
                 check_rows(groups.len(), values.len())?;
@@ -63,7 +63,7 @@ impl Largest {
         Ok(())
     }
 
-    fn keep(&mut self, group: usize, value: i64) -> Result<(), Malformed> {
+    fn keep(&mut self, group: usize, value: i64) -> Result<(), BatchError> {
         let kept = self.values.get_mut(group * self.most..(group + 1) * self.most).ok_or(UnknownGroup)?;
         if kept.last().is_some_and(|&least| value > least) {
             let place = kept.partition_point(|&larger| larger > value);
@@ -96,7 +96,7 @@ impl Accumulator for Largest {
         self.values.resize(self.groups * self.most, LEAST);
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         let mut ordered = Vec::new();
         if self.is_float {
             ordered_floats(level, values.floats()?, &mut ordered);
@@ -154,7 +154,7 @@ impl Accumulator for Largest {
 }
 
 /// Appends integers as words.
-fn append_words<T: Copy + TryInto<i64>>(values: &[T], words: &mut Vec<i64>) -> Result<(), Malformed> {
+fn append_words<T: Copy + TryInto<i64>>(values: &[T], words: &mut Vec<i64>) -> Result<(), BatchError> {
     words.reserve(values.len());
     for &value in values {
         words.push(value.try_into().map_err(|_| TOO_LARGE)?);

@@ -1,7 +1,7 @@
 //! All strings of each group, in the order of their rows.
 
 use super::{Accumulator, GroupIds, Values, places};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
@@ -26,8 +26,8 @@ impl Accumulator for Listed {
         self.len = groups.max(self.len);
     }
 
-    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
-        Err(Malformed("values are not pairs"))
+    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), BatchError> {
+        Err(BatchError("values are not pairs"))
     }
 
     fn update_pairs(
@@ -36,7 +36,7 @@ impl Accumulator for Listed {
         groups: GroupIds<'_>,
         values: Values<'_>,
         rows: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let known = self.len;
         groups.each(values.len(), |group, row| match (values.get(row)?, rows.get(row)?) {
             _ if group >= known => Err(UnknownGroup.into()),
@@ -44,7 +44,7 @@ impl Accumulator for Listed {
                 self.strings.push((group as u32, place as i64, string.to_vec()));
                 Ok(())
             }
-            _ => Err(Malformed("a column of strings is not there")),
+            _ => Err(BatchError("a column of strings is not there")),
         })
     }
 
@@ -62,7 +62,7 @@ impl Accumulator for Listed {
         self.strings.extend(strings);
     }
 
-    fn settle(&mut self, _: usize) {
+    fn prepare(&mut self, _: usize) {
         self.strings.sort_by_key(|(group, row, _)| (*group, *row));
         self.starts = vec![0; self.len + 1];
         self.strings.iter().for_each(|(group, ..)| self.starts[*group as usize + 1] += 1);

@@ -38,6 +38,7 @@ mod owned;
 mod pairs;
 mod sketch;
 pub(crate) mod slots;
+mod sorted_lists;
 mod state;
 mod sums;
 mod value_lists;
@@ -55,7 +56,7 @@ pub(crate) use state::State;
 
 use crate::keys::group_ids::{GroupIds, check_rows};
 use crate::values::cells::Cells;
-use crate::values::fault::{Malformed, TOO_LARGE};
+use crate::values::error::{BatchError, TOO_LARGE};
 use brc_core::Value;
 use brc_core::table::ColumnSummary;
 use brc_kernels::cpu::Level;
@@ -73,11 +74,11 @@ pub(crate) trait Accumulator: Sized {
     fn grow(&mut self, groups: usize);
 
     /// Adds values to their groups.
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed>;
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError>;
 
     /// Adds pairs of values to their groups.
-    fn update_pairs(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>, _: Values<'_>) -> Result<(), Malformed> {
-        Err(Malformed("values are not of pairs"))
+    fn update_pairs(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>, _: Values<'_>) -> Result<(), BatchError> {
+        Err(BatchError("values are not of pairs"))
     }
 
     /// Whether [`Accumulator::update_weighted`] is supported.
@@ -92,17 +93,17 @@ pub(crate) trait Accumulator: Sized {
         groups: &[u32],
         _weights: &[u32],
         values: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         match Self::IGNORES_REPEATS {
             true => self.update(level, GroupIds::Rows(groups), values),
-            false => Err(Malformed("it has rows that stand for others")),
+            false => Err(BatchError("it has rows that stand for others")),
         }
     }
 
     /// Adds sets of rows to their groups by the statistics of a column. `rows` has the number of rows of each set; none
     /// of them is null.
-    fn update_sets(&mut self, _: Level, _: &[u32], _: &[u32], _: &ColumnSummary<'_>) -> Result<(), Malformed> {
-        Err(Malformed("a summary's column of numbers is not there"))
+    fn update_sets(&mut self, _: Level, _: &[u32], _: &[u32], _: &ColumnSummary<'_>) -> Result<(), BatchError> {
+        Err(BatchError("a summary's column of numbers is not there"))
     }
 
     /// Whether another state is of values of the same type.
@@ -120,7 +121,7 @@ pub(crate) trait Accumulator: Sized {
     fn finish(&mut self) {}
 
     /// Called when nothing more will be merged either: prepares for reading, by the given number of threads.
-    fn settle(&mut self, _: usize) {}
+    fn prepare(&mut self, _: usize) {}
 
     /// Whether a state from another process is consistent.
     fn is_sound(&self) -> bool {

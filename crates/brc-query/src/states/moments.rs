@@ -3,7 +3,7 @@
 use super::float_products::FloatProducts;
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds, TOO_LARGE, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::for_integers;
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
@@ -45,7 +45,7 @@ impl IntegerMoment {
 }
 
 impl IntegerMoments {
-    fn add<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+    fn add<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), BatchError> {
         groups.each(values.len(), |group, row| {
             let value: i64 = values[row].try_into().map_err(|_| TOO_LARGE)?;
             let squares = u128::from(value.unsigned_abs()) * u128::from(value.unsigned_abs());
@@ -65,7 +65,7 @@ impl Accumulator for IntegerMoments {
         self.0.resize(groups.max(self.0.len()), IntegerMoment::default());
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         for_integers!(values.integers()?, values => self.add(groups, values))
     }
 
@@ -108,7 +108,7 @@ impl Accumulator for WideMoments {
         self.0.resize_with(groups.max(self.0.len()), WideMoment::default);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         let values = values.integers()?;
         groups.each(values.len(), |group, row| {
             let moment = self.0.get_mut(group).ok_or(UnknownGroup)?;
@@ -156,7 +156,7 @@ impl Accumulator for FloatMoments {
         self.squares.grow(groups);
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         self.sums.update(level, groups, values)?;
         let values = values.floats()?;
         self.squares.update(level, groups, [values, values])

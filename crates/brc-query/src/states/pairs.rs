@@ -5,9 +5,9 @@ use super::float_sums::FloatSums;
 use super::slots::{self, Gathered, Offer};
 use super::sums::size;
 use super::{Accumulator, GroupIds, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::lanes::Addend;
+use brc_kernels::accumulate::table::Operand;
 use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
@@ -43,8 +43,8 @@ impl Accumulator for IntegerPairs {
         self.0.resize_with(groups.max(self.0.len()), PairMoment::default);
     }
 
-    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
-        Err(Malformed("values are not pairs"))
+    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), BatchError> {
+        Err(BatchError("values are not pairs"))
     }
 
     fn update_pairs(
@@ -53,7 +53,7 @@ impl Accumulator for IntegerPairs {
         groups: GroupIds<'_>,
         values: Values<'_>,
         others: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         let (first, second) = (values.integers()?, others.integers()?);
         groups.each(values.len(), |group, row| {
             let moment = self.0.get_mut(group).ok_or(UnknownGroup)?;
@@ -99,16 +99,16 @@ impl Gathered for IntegerPairs {
         5
     }
 
-    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, BatchError> {
         let Some([x, y]) = slots::integers(values) else { return Ok(Offer::Unfit) };
         let Some((x_size, y_size)) = size(level, x).zip(size(level, y)) else { return Ok(Offer::Unfit) };
         let most = |one: u64, other: u64| one.saturating_mul(other).saturating_mul(x.len() as u64);
         Ok(Offer::Slots(vec![
-            (Addend::Integers(x), most(x_size, 1)),
-            (Addend::Integers(y), most(y_size, 1)),
-            (Addend::Products(x, x), most(x_size, x_size)),
-            (Addend::Products(y, y), most(y_size, y_size)),
-            (Addend::Products(x, y), most(x_size, y_size)),
+            (Operand::Integers(x), most(x_size, 1)),
+            (Operand::Integers(y), most(y_size, 1)),
+            (Operand::Products(x, x), most(x_size, x_size)),
+            (Operand::Products(y, y), most(y_size, y_size)),
+            (Operand::Products(x, y), most(x_size, y_size)),
         ]))
     }
 
@@ -153,8 +153,8 @@ impl Accumulator for FloatPairs {
         self.products.iter_mut().for_each(|products| products.grow(groups));
     }
 
-    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
-        Err(Malformed("values are not pairs"))
+    fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), BatchError> {
+        Err(BatchError("values are not pairs"))
     }
 
     fn update_pairs(
@@ -163,7 +163,7 @@ impl Accumulator for FloatPairs {
         groups: GroupIds<'_>,
         values: Values<'_>,
         others: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         self.x.update(level, groups, values)?;
         self.y.update(level, groups, others)?;
         let (x, y) = (values.floats()?, others.floats()?);

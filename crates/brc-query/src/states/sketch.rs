@@ -2,7 +2,7 @@
 //! a standard error of 1.6 %. Few values are kept as their hashes, and counted exactly.
 
 use super::{Accumulator, GroupIds, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::float_key::float_key;
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
@@ -93,7 +93,7 @@ impl Accumulator for Sketches {
         self.0.resize_with(groups.max(self.0.len()), || Sketch::Hashes(BTreeSet::new()));
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         groups.each(values.len(), |group, row| {
             self.0.get_mut(group).ok_or(UnknownGroup)?.add(hash(values.get(row)?));
             Ok(())

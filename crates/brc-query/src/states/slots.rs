@@ -2,16 +2,16 @@
 //! when all rows have gone by, or when it becomes too large.
 
 use super::{GroupIds, State, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::Integers;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::lanes::{Addend, Counted, Groups, LaneTable, NO_GROUP};
+use brc_kernels::accumulate::table::{Counted, Groups, NO_GROUP, Operand, SlotTable};
 use brc_kernels::cpu::Level;
 
 /// What values add to the slots of a state.
 pub(crate) enum Offer<'a> {
     /// For each slot the values to add, and the largest possible magnitude of their sum.
-    Slots(Vec<(Addend<'a>, u64)>),
+    Slots(Vec<(Operand<'a>, u64)>),
     /// Nothing before the state has taken over what there is.
     Full,
     /// Slots cannot hold such values.
@@ -24,7 +24,7 @@ pub(crate) trait Gathered {
     fn slots(&self) -> usize;
 
     /// What values of its columns add to them.
-    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed>;
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, BatchError>;
 
     /// Takes over the sums of a group that is there, and this many rows.
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]);
@@ -64,7 +64,7 @@ impl State {
         for_gathered!(self, state => state.slots(), 0)
     }
 
-    pub(crate) fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+    pub(crate) fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, BatchError> {
         for_gathered!(self, state => state.offer(level, values), Ok(Offer::Unfit))
     }
 
@@ -77,23 +77,23 @@ impl State {
     }
 
     /// Takes over what is in its slots, where groups have this many rows.
-    pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: SlotPosition) {
+    pub(crate) fn gather(&mut self, rows: &[u64], tables: &[SlotTable], place: SlotPosition) {
         self.grow(rows.len());
         for_gathered!(self, state => {
             let slots = state.slots();
             match place {
                 SlotPosition::WithRows => {
-                    for (group, (&rows, lane)) in rows.iter().zip(tables[0].lane(0)).enumerate() {
-                        state.gather(group, rows, &[Counted::of(lane).sum]);
+                    for (group, (&rows, slot)) in rows.iter().zip(tables[0].slot(0)).enumerate() {
+                        state.gather(group, rows, &[Counted::of(slot).sum]);
                     }
                 }
                 SlotPosition::Slots { table, first } => {
-                    let mut sums = [0; brc_kernels::accumulate::lanes::MOST_LANES];
+                    let mut sums = [0; brc_kernels::accumulate::table::MAX_SLOTS];
                     for (group, &rows) in rows.iter().enumerate() {
                         match tables[table].sums(group) {
                             Some(sums) => state.gather(group, rows, &sums[first..first + slots]),
                             None => {
-                                (0..slots).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
+                                (0..slots).for_each(|slot| sums[slot] = tables[table].sum(first + slot, group));
                                 state.gather(group, rows, &sums[..slots]);
                             }
                         }
@@ -105,7 +105,7 @@ impl State {
     }
 
     /// Changes the number of values of the groups of rows.
-    pub(crate) fn recount(&mut self, groups: GroupIds<'_>, change: impl Fn(u64, u64) -> u64) -> Result<(), Malformed> {
+    pub(crate) fn recount(&mut self, groups: GroupIds<'_>, change: impl Fn(u64, u64) -> u64) -> Result<(), BatchError> {
         for_gathered!(self, state => {
             let mut recount = |group: u32, rows: u32| {
                 let count = state.counts_mut(group as usize).ok_or(UnknownGroup)?;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::keys::group_ids::GroupIds;
 use crate::values::cells::Cells;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::table::ColumnSummary;
 use brc_core::{Field, LogicalType, PhysicalType, Value};
 use brc_kernels::cpu::Level;
@@ -116,11 +116,11 @@ impl State {
     }
 
     /// Adds the values of all columns of the state.
-    pub(crate) fn add(&mut self, level: Level, groups: GroupIds<'_>, values: &[Values<'_>]) -> Result<(), Malformed> {
+    pub(crate) fn add(&mut self, level: Level, groups: GroupIds<'_>, values: &[Values<'_>]) -> Result<(), BatchError> {
         match values {
             [values] => for_state!(self, it => it.update(level, groups, *values)),
             [values, others] => for_state!(self, it => it.update_pairs(level, groups, *values, *others)),
-            _ => Err(Malformed("a state has one column or two")),
+            _ => Err(BatchError("a state has one column or two")),
         }
     }
 
@@ -131,7 +131,7 @@ impl State {
         groups: &[u32],
         weights: &[u32],
         values: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         for_state!(self, it => it.update_weighted(level, groups, weights, values))
     }
 
@@ -142,7 +142,7 @@ impl State {
         groups: &[u32],
         rows: &[u32],
         column: &ColumnSummary<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         for_state!(self, it => it.update_sets(level, groups, rows, column))
     }
 
@@ -179,9 +179,9 @@ impl State {
         for_state!(self, it => it.finish());
     }
 
-    /// [`Accumulator::settle`].
-    pub(crate) fn settle(&mut self, threads: usize) {
-        for_state!(self, it => it.settle(threads));
+    /// [`Accumulator::prepare`].
+    pub(crate) fn prepare(&mut self, threads: usize) {
+        for_state!(self, it => it.prepare(threads));
     }
 
     /// [`Accumulator::is_sound`].

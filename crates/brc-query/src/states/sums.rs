@@ -3,11 +3,11 @@
 use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, Values, numbers_of, weighted_integers};
 use crate::values::cells::Cells;
-use crate::values::fault::{Malformed, TOO_LARGE};
+use crate::values::error::{BatchError, TOO_LARGE};
 use brc_core::table::{ColumnSummary, Numbers};
 use brc_core::{Integers, for_integers};
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::lanes::{Addend, NO_GROUP};
+use brc_kernels::accumulate::table::{NO_GROUP, Operand};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub(crate) struct IntegerSums {
 }
 
 impl IntegerSums {
-    fn add_sets(&mut self, groups: &[u32], rows: &[u32], numbers: &Numbers<'_>) -> Result<(), Malformed> {
+    fn add_sets(&mut self, groups: &[u32], rows: &[u32], numbers: &Numbers<'_>) -> Result<(), BatchError> {
         if rows.len() != groups.len() || numbers.sets() != Some(groups.len()) {
             return Err(UnknownGroup.into());
         }
@@ -41,7 +41,7 @@ impl IntegerSums {
     }
 
     /// Adds a value for each row.
-    fn add_all<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+    fn add_all<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), BatchError> {
         groups.each(values.len(), |group, row| {
             if group == NO_GROUP as usize {
                 return Ok(());
@@ -85,7 +85,7 @@ impl Accumulator for IntegerSums {
         }
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         for_integers!(values.integers()?, values => self.add_all(groups, values))
     }
 
@@ -123,7 +123,7 @@ impl Accumulator for IntegerSums {
         groups: &[u32],
         weights: &[u32],
         values: Values<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         weighted_integers(values, weights, |numbers| self.add_sets(groups, weights, numbers))
     }
 
@@ -133,7 +133,7 @@ impl Accumulator for IntegerSums {
         groups: &[u32],
         rows: &[u32],
         column: &ColumnSummary<'_>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         self.add_sets(groups, rows, numbers_of(column)?)
     }
 
@@ -161,11 +161,11 @@ impl Gathered for IntegerSums {
         1
     }
 
-    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, BatchError> {
         let Some(Ok(values)) = values.first().map(Values::integers) else { return Ok(Offer::Unfit) };
         let Some(size) = size(level, values) else { return Ok(Offer::Unfit) };
         let most = size.saturating_mul(values.len() as u64);
-        Ok(Offer::Slots(vec![(Addend::Integers(values), most)]))
+        Ok(Offer::Slots(vec![(Operand::Integers(values), most)]))
     }
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {

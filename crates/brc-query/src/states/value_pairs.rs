@@ -4,7 +4,7 @@ use super::{GroupIds, Values, places};
 use crate::keys::Numbered;
 use crate::keys::direct::Direct;
 use crate::keys::key_set::{KeyParts, KeySet};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, interrupt};
 use brc_kernels::accumulate::UnknownGroup;
@@ -91,7 +91,7 @@ impl ValuePairs {
         level: Level,
         groups: GroupIds<'_>,
         values: Values<'_>,
-    ) -> Result<&[u32], Malformed> {
+    ) -> Result<&[u32], BatchError> {
         let (rows, known) = (values.len(), self.groups);
         self.days.clear();
         groups.each(rows, |group, _| {

@@ -3,7 +3,7 @@
 use super::buckets::Ordinal;
 use super::value_lists::Lists;
 use super::{Accumulator, GroupIds, Moment, State, StateKind, TOO_LARGE, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::float_key::{float_key, float_of_key};
 use brc_core::{Integers, LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::arithmetic::decimals;
@@ -11,7 +11,7 @@ use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
 use serde::{Deserialize, Serialize};
 
-/// The values of each group, in the order in which they came; once they are settled, sorted.
+/// The values of each group, in the order in which they came; once they are prepared, sorted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AllValues {
     kept: Kept,
@@ -85,7 +85,7 @@ impl Kept {
     }
 
     /// Adds floats.
-    fn push_floats(&mut self, level: Level, groups: GroupIds<'_>, floats: &[f64]) -> Result<(), Malformed> {
+    fn push_floats(&mut self, level: Level, groups: GroupIds<'_>, floats: &[f64]) -> Result<(), BatchError> {
         if let Self::Floats(lists) = self
             && lists.is_empty()
             && let Some(digits) = decimals::digits(level, floats)
@@ -153,7 +153,7 @@ fn push_all<S: Copy + TryInto<T>, T: Ordinal>(
     lists: &mut Lists<T>,
     groups: GroupIds<'_>,
     values: &[S],
-) -> Result<(), Malformed> {
+) -> Result<(), BatchError> {
     lists.push_all(groups, values.len(), |row| values[row].try_into().map_err(|_| TOO_LARGE))
 }
 
@@ -172,7 +172,7 @@ impl Accumulator for AllValues {
         for_lists!(&mut self.kept, lists => lists.grow(groups));
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         if self.kept.are_floats() {
             return self.kept.push_floats(level, groups, values.floats()?);
         }
@@ -205,22 +205,22 @@ impl Accumulator for AllValues {
         for_lists!(&mut self.kept, lists => lists.finish());
     }
 
-    fn settle(&mut self, threads: usize) {
+    fn prepare(&mut self, threads: usize) {
         let moments = self.with_moments.map(|logical_type| State::of_type(StateKind::Moments, logical_type));
         let moments = match &mut self.kept {
-            Kept::Narrow(lists) => lists.settle(threads, moments, |moments, groups, values| {
+            Kept::Narrow(lists) => lists.prepare(threads, moments, |moments, groups, values| {
                 add_moments(moments, groups, Values::Integers(Integers::I32(values)));
             }),
-            Kept::Integers(lists) => lists.settle(threads, moments, |moments, groups, values| {
+            Kept::Integers(lists) => lists.prepare(threads, moments, |moments, groups, values| {
                 add_moments(moments, groups, Values::Integers(Integers::I64(values)));
             }),
-            Kept::Wide(lists) => lists.settle(threads, moments, |moments, groups, values| {
+            Kept::Wide(lists) => lists.prepare(threads, moments, |moments, groups, values| {
                 add_moments(moments, groups, Values::Integers(Integers::I128(values)));
             }),
-            Kept::Decimals(lists, digits) => lists.settle(threads, moments, |moments, groups, units| {
+            Kept::Decimals(lists, digits) => lists.prepare(threads, moments, |moments, groups, units| {
                 add_moments(moments, groups, Values::Floats(&decimals::floats(Level::best(), *digits, units)));
             }),
-            Kept::Floats(lists) => lists.settle(threads, moments, |moments, groups, keys| {
+            Kept::Floats(lists) => lists.prepare(threads, moments, |moments, groups, keys| {
                 let floats: Vec<f64> = keys.iter().map(|&key| float_of_key(key)).collect();
                 add_moments(moments, groups, Values::Floats(&floats));
             }),
@@ -289,7 +289,7 @@ mod tests {
             let [mut state, other] = states;
             let all: Vec<u32> = (0..lengths.len() as u32).collect();
             state.merge(&other.take(&all), &all);
-            state.settle(threads);
+            state.prepare(threads);
             for (group, &length) in lengths.iter().enumerate() {
                 let mut expected: Vec<i64> = (0..length).map(value).collect();
                 expected.sort_unstable();
@@ -333,7 +333,7 @@ mod tests {
                 prop_assert!(state.is_sound() && all.is_like(&state));
                 all.append(state, &[0, 1, 2]);
             }
-            all.settle(1);
+            all.prepare(1);
             for group in 0..3 {
                 let rows = batches.iter().flatten().filter(|row| row.0 == group).flat_map(|row| [row.1; 2]);
                 let mut expected: Vec<u64> = rows.map(float_key).collect();
@@ -376,8 +376,8 @@ mod tests {
                 add(&mut expected, &rows);
                 all.merge(part, &(0..40).collect::<Vec<_>>());
                 // Once more changes nothing.
-                all.settle(threads);
-                all.settle(threads);
+                all.prepare(threads);
+                all.prepare(threads);
                 for group in 0..40 {
                     let moment = |state: &State| {
                         state.moment(group).map(|it| (it.count, it.sum << it.exponent, it.squares << (2 * it.exponent)))

@@ -2,7 +2,7 @@
 
 use super::wide_sums::WideSum;
 use super::{Accumulator, GroupIds, Sum, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::{Integers, Statistics, Value};
 use brc_kernels::accumulate::{GroupStatistics, UnknownGroup};
 use brc_kernels::cpu::Level;
@@ -53,7 +53,7 @@ pub(crate) struct WideStates {
 }
 
 impl WideStates {
-    fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+    fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), BatchError> {
         groups.each(values.len(), |group, row| {
             self.wide.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into());
             Ok(())
@@ -70,7 +70,7 @@ impl Accumulator for WideStates {
         self.wide.resize(groups.max(self.wide.len()), WideState::EMPTY);
     }
 
-    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         match (values.integers()?, groups) {
             (Integers::I128(values), groups) => self.add(groups, values),
             (values, GroupIds::Rows(groups)) => {

@@ -4,10 +4,10 @@
 use super::slots::{Gathered, Offer};
 use super::sums::size;
 use super::{Accumulator, GroupIds, Sum, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use brc_core::for_integers;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::lanes::{Addend, NO_GROUP};
+use brc_kernels::accumulate::table::{NO_GROUP, Operand};
 use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl WideSum {
 pub(crate) struct WideSums(Vec<WideSum>);
 
 impl WideSums {
-    fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+    fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), BatchError> {
         groups.each(values.len(), |group, row| {
             if group != NO_GROUP as usize {
                 self.0.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into(), 1);
@@ -66,7 +66,7 @@ impl Accumulator for WideSums {
         self.0.resize(groups.max(self.0.len()), WideSum::EMPTY);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), BatchError> {
         for_integers!(values.integers()?, values => self.add(groups, values))
     }
 
@@ -95,10 +95,10 @@ impl Gathered for WideSums {
         1
     }
 
-    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, BatchError> {
         let Some(Ok(values)) = values.first().map(Values::integers) else { return Ok(Offer::Unfit) };
         let Some(size) = size(level, values) else { return Ok(Offer::Unfit) };
-        Ok(Offer::Slots(vec![(Addend::Integers(values), size.saturating_mul(values.len() as u64))]))
+        Ok(Offer::Slots(vec![(Operand::Integers(values), size.saturating_mul(values.len() as u64))]))
     }
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {

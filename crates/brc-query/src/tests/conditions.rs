@@ -2,7 +2,7 @@
 
 use super::records::Record;
 use crate::Expression;
-use brc_core::{Known, Predicate, Schema, Verdict};
+use brc_core::{ColumnStatistics, Predicate, PruneResult, Schema};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
@@ -159,14 +159,14 @@ pub(crate) fn condition() -> impl Strategy<Value = Condition> {
 
 fn keeps(text: &str, row: &Record) -> bool {
     let predicate = Expression::parse(text).unwrap().resolve(&Record::schema()).unwrap();
-    let verdict = predicate.decide(&|column| match column {
-        0 => Known::string(&row.s),
-        1 => Known::string(&row.t),
-        2 => Known::numbers(row.x, row.x),
-        _ => Known::numbers(row.y, row.y),
+    let prune_result = predicate.decide(&|column| match column {
+        0 => ColumnStatistics::string(&row.s),
+        1 => ColumnStatistics::string(&row.t),
+        2 => ColumnStatistics::numbers(row.x, row.x),
+        _ => ColumnStatistics::numbers(row.y, row.y),
     });
-    assert_ne!(verdict, Verdict::Maybe);
-    verdict == Verdict::Always
+    assert_ne!(prune_result, PruneResult::Maybe);
+    prune_result == PruneResult::Always
 }
 
 proptest! {

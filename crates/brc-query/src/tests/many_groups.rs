@@ -2,7 +2,7 @@
 
 use super::cells;
 use super::records::{PLAIN, Record, table};
-use crate::keys::access_path::Lane;
+use crate::keys::access_path::AccessPath;
 use crate::partitions::Limits;
 use crate::runtime::memory::Memory;
 use crate::{Answer, Expression, OrderBy, Plan, Query};
@@ -47,9 +47,9 @@ fn check(rows: Vec<Record>) {
         for (threads, records) in [(1, usize::MAX), (3, usize::MAX), (1, 0), (3, 0), (1, 1 << 20)] {
             let found = answer(&plan, &table, threads, Limits { hashed: 100, direct: 100, records, ..Limits::NONE });
             assert!(
-                found.totals().lanes.rows().any(|(lane, _)| lane == Lane::Partitions),
+                found.totals().access_paths.rows().any(|(access_path, _)| access_path == AccessPath::Partitions),
                 "{:?}",
-                found.totals().lanes
+                found.totals().access_paths
             );
             assert_eq!(cells(&found), expected);
         }
@@ -61,7 +61,7 @@ fn record(y: i64, number: i64) -> Record {
 }
 
 #[test]
-fn sums_that_fill_their_lanes_are_right_for_any_threads() {
+fn sums_that_fill_their_slots_are_right_for_any_threads() {
     // A batch alone takes a twelfth of the room that the sum of a group has.
     let row = |number: i64| Record { x: (1 << 52) + number, ..record(number * 7 % 1000, number) };
     let rows: Vec<Record> = (0..30_000).map(row).collect();
@@ -133,7 +133,10 @@ fn check_splits(rows: Vec<Record>, split_rows: usize, is_taken: bool) {
             let expected = cells(&answer(&plan, &table, 1, Limits::NONE));
             for threads in [1, 3] {
                 let found = answer(&plan, &table, threads, limits);
-                assert_eq!(found.totals().lanes.rows().any(|(lane, _)| lane == Lane::Splits), is_taken);
+                assert_eq!(
+                    found.totals().access_paths.rows().any(|(access_path, _)| access_path == AccessPath::Splits),
+                    is_taken
+                );
                 assert!(cells(&found) == expected, "{query:?}");
             }
         }

@@ -1,6 +1,6 @@
 //! An owned column of an answer.
 
-use crate::values::fault::Fault;
+use crate::values::error::EvalError;
 use crate::values::float_key::float_key;
 use brc_core::{BitmapBuffer, ByteStrings, Column, Dictionary, Integers, LogicalType, PhysicalType, Value, batch};
 use serde::{Deserialize, Serialize};
@@ -180,7 +180,7 @@ impl Cells {
     }
 
     /// Some rows as a column of a batch, whose offsets of strings are `offsets`.
-    pub(crate) fn column<'a>(&'a self, rows: Range<usize>, offsets: &'a mut Vec<i32>) -> Result<Column<'a>, Fault> {
+    pub(crate) fn column<'a>(&'a self, rows: Range<usize>, offsets: &'a mut Vec<i32>) -> Result<Column<'a>, EvalError> {
         let data = match &self.data {
             Data::Integers(values) => batch::Data::Integers(Integers::I64(&values[rows.clone()])),
             Data::Wide(values) => batch::Data::Integers(Integers::I128(&values[rows.clone()])),
@@ -190,7 +190,7 @@ impl Cells {
                 let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);
                 let ends = &ends[rows.clone()];
                 let end = ends.last().map_or(start, |end| *end);
-                i32::try_from(end - start).map_err(|_| Fault::TooLarge(None))?;
+                i32::try_from(end - start).map_err(|_| EvalError::TooLarge(None))?;
                 offsets.clear();
                 offsets.push(0);
                 offsets.extend(ends.iter().map(|end| (end - start) as i32));

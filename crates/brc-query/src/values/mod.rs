@@ -10,14 +10,14 @@
 //!   (`Text`): `vector.rs`
 //! - columns of an answer, which grow, are compared and are spilled (`Cells`): `cells.rs`
 //! - which rows of a batch are wanted (`Selection`), and bit masks: `selection.rs`
-//! - errors: a batch that is not as its scan promises (`Malformed`), a value that cannot be computed (`Fault`):
+//! - errors: a batch that is not as its scan promises (`BatchError`), a value that cannot be computed (`EvalError`):
 //!   `fault.rs`
 //! - floats as integers of the same order: `float_key.rs`; hashes and random numbers of integers: `split_mix.rs`
 //! - decimal constants of any length (`Number`), the nearest float or decimal of an exact ratio: `number.rs`,
 //!   `ratio.rs`
 
 pub(crate) mod cells;
-pub(crate) mod fault;
+pub(crate) mod error;
 pub(crate) mod float_key;
 pub(crate) mod number;
 pub(crate) mod ratio;

@@ -1,6 +1,6 @@
 //! The wanted rows of a batch, as bit masks.
 
-use super::fault::Malformed;
+use super::error::BatchError;
 use brc_core::{Column, Data};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter;
@@ -25,7 +25,7 @@ impl Selection<'_> {
 }
 
 /// Every column of a batch has as many rows as the batch.
-pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), Malformed> {
+pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), BatchError> {
     let length = |column: &Column<'_>| match column.data {
         Data::Codes { codes, .. } => codes.len() as u64,
         Data::Runs { runs, .. } => runs.iter().map(|run| u64::from(run.rows)).sum(),
@@ -36,7 +36,7 @@ pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), M
     let fits = |column: &Column<'_>| {
         length(column) == rows as u64 && column.validity.is_none_or(|validity| validity.len() == rows)
     };
-    if columns.iter().all(fits) { Ok(()) } else { Err(Malformed("its columns are not equally long")) }
+    if columns.iter().all(fits) { Ok(()) } else { Err(BatchError("its columns are not equally long")) }
 }
 
 /// The rows of a mask in two masks, half of them in each; `None` if there are fewer than two.

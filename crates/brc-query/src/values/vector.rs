@@ -1,7 +1,7 @@
 //! Columns that expressions compute, and access to the rows of any column.
 
 use crate::runtime::memory::Allowance;
-use crate::values::fault::{Fault, Malformed};
+use crate::values::error::{BatchError, EvalError};
 use brc_core::batch::codes_of;
 use brc_core::{
     Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value,
@@ -60,13 +60,13 @@ impl Strings {
     }
 
     /// Adds what `write` appends.
-    pub(crate) fn push(&mut self, allowance: Allowance, write: impl FnOnce(&mut Text<'_>)) -> Result<(), Fault> {
+    pub(crate) fn push(&mut self, allowance: Allowance, write: impl FnOnce(&mut Text<'_>)) -> Result<(), EvalError> {
         let mut text = Text { bytes: &mut self.bytes, allowance, fault: None };
         write(&mut text);
         match text.fault {
             Some(fault) => Err(fault),
             None => {
-                self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| Fault::TooLarge(None))?);
+                self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| EvalError::TooLarge(None))?);
                 Ok(())
             }
         }
@@ -78,7 +78,7 @@ impl Strings {
 pub(crate) struct Text<'a> {
     bytes: &'a mut Vec<u8>,
     allowance: Allowance,
-    fault: Option<Fault>,
+    fault: Option<EvalError>,
 }
 
 impl Text<'_> {
@@ -114,9 +114,9 @@ impl Text<'_> {
         let needed = length.saturating_add(more);
         let grown = needed.max(capacity.saturating_mul(2)).min(MOST_BYTES);
         if needed > MOST_BYTES {
-            self.fault = Some(Fault::TooLarge(None));
+            self.fault = Some(EvalError::TooLarge(None));
         } else if !self.allowance.allows(capacity, grown) {
-            self.fault = Some(Fault::TooLarge(Some(self.allowance.0)));
+            self.fault = Some(EvalError::TooLarge(Some(self.allowance.0)));
         } else {
             self.bytes.reserve_exact(grown - length);
         }
@@ -138,7 +138,7 @@ impl Vector {
     pub(crate) fn of<'a>(
         logical_type: LogicalType,
         values: impl IntoIterator<Item = Option<Value<'a>>>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, EvalError> {
         let mut validity = BitmapBuffer::default();
         let values = values.into_iter().inspect(|value| validity.push(value.is_some()));
         let values = match logical_type.physical() {
@@ -163,7 +163,7 @@ impl Vector {
     }
 
     /// The same value in this many rows.
-    pub(crate) fn repeat(logical_type: LogicalType, value: Option<Value<'_>>, rows: usize) -> Result<Self, Fault> {
+    pub(crate) fn repeat(logical_type: LogicalType, value: Option<Value<'_>>, rows: usize) -> Result<Self, EvalError> {
         Ok(match value {
             Some(Value::Integer(value)) if logical_type.fits_64_bits() => {
                 Self::from(Values::Narrow(vec![value as i64; rows]))
@@ -191,7 +191,7 @@ impl Vector {
     }
 
     /// Some rows of a column.
-    pub(crate) fn gather(logical_type: LogicalType, column: &Column<'_>, rows: &[u32]) -> Result<Self, Fault> {
+    pub(crate) fn gather(logical_type: LogicalType, column: &Column<'_>, rows: &[u32]) -> Result<Self, EvalError> {
         let view = View::of(column)?;
         Self::of(logical_type, rows.iter().map(|&row| view.get(row as usize)))
     }
@@ -227,7 +227,7 @@ pub(crate) enum ViewData<'a> {
 
 impl<'a> View<'a> {
     /// A view of a column, of which all codes that count are checked to be in its dictionary.
-    pub(crate) fn of(column: &Column<'a>) -> Result<Self, Malformed> {
+    pub(crate) fn of(column: &Column<'a>) -> Result<Self, BatchError> {
         fn widened<T: Copy + Into<i64>>(values: &[T]) -> ViewData<'static> {
             ViewData::Narrow(Cow::Owned(arithmetic::widened(Level::best(), values)))
         }
@@ -250,7 +250,7 @@ impl<'a> View<'a> {
         if let ViewData::Codes(codes, dictionary) = &view.data {
             let known = |(row, &code): (usize, &u32)| (code as usize) < dictionary.len() || !view.is_valid(row);
             if !codes.iter().enumerate().all(known) {
-                return Err(Malformed("a code is not in its dictionary"));
+                return Err(BatchError("a code is not in its dictionary"));
             }
         }
         Ok(view)
@@ -327,13 +327,13 @@ impl<'a> Rows<'a> {
     }
 
     /// Integers of up to 64 bits, row by row.
-    pub(crate) fn narrow(&self, mut of: impl FnMut(usize) -> Result<i64, Fault>) -> Result<Vector, Fault> {
+    pub(crate) fn narrow(&self, mut of: impl FnMut(usize) -> Result<i64, EvalError>) -> Result<Vector, EvalError> {
         let value = |row| if self.is_valid(row) { of(row) } else { Ok(0) };
         Ok(Vector::from(Values::Narrow((0..self.count).map(value).collect::<Result<_, _>>()?)))
     }
 
     /// Truths, row by row.
-    pub(crate) fn truths(&self, mut of: impl FnMut(usize) -> bool) -> Result<Vector, Fault> {
+    pub(crate) fn truths(&self, mut of: impl FnMut(usize) -> bool) -> Result<Vector, EvalError> {
         let value = |row| i8::from(self.is_valid(row) && of(row));
         Ok(Vector::from(Values::Truths((0..self.count).map(value).collect())))
     }
@@ -342,8 +342,8 @@ impl<'a> Rows<'a> {
     pub(crate) fn integers(
         &self,
         logical_type: LogicalType,
-        mut of: impl FnMut(usize) -> Result<Option<i128>, Fault>,
-    ) -> Result<Vector, Fault> {
+        mut of: impl FnMut(usize) -> Result<Option<i128>, EvalError>,
+    ) -> Result<Vector, EvalError> {
         if !logical_type.fits_64_bits() {
             return self.values(logical_type, |row| Ok(of(row)?.map(Value::Integer)));
         }
@@ -361,13 +361,13 @@ impl<'a> Rows<'a> {
     }
 
     /// Floats, row by row.
-    pub(crate) fn floats(&self, mut of: impl FnMut(usize) -> f64) -> Result<Vector, Fault> {
+    pub(crate) fn floats(&self, mut of: impl FnMut(usize) -> f64) -> Result<Vector, EvalError> {
         let value = |row| if self.is_valid(row) { of(row) } else { 0.0 };
         Ok(Vector::from(Values::Floats((0..self.count).map(value).collect())))
     }
 
     /// Strings, row by row: what is appended.
-    pub(crate) fn strings(&self, mut of: impl FnMut(usize, &mut Text<'_>)) -> Result<Vector, Fault> {
+    pub(crate) fn strings(&self, mut of: impl FnMut(usize, &mut Text<'_>)) -> Result<Vector, EvalError> {
         let mut strings = Strings::default();
         for row in 0..self.count {
             strings.push(self.allowance, |out| {
@@ -383,8 +383,8 @@ impl<'a> Rows<'a> {
     pub(crate) fn values<'v>(
         &self,
         logical_type: LogicalType,
-        mut of: impl FnMut(usize) -> Result<Option<Value<'v>>, Fault>,
-    ) -> Result<Vector, Fault> {
+        mut of: impl FnMut(usize) -> Result<Option<Value<'v>>, EvalError>,
+    ) -> Result<Vector, EvalError> {
         let value = |row| if self.is_valid(row) { of(row) } else { Ok(None) };
         let values = (0..self.count).map(value).collect::<Result<Vec<_>, _>>()?;
         Vector::of(logical_type, values)

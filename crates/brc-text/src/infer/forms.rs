@@ -4,85 +4,10 @@
 //! May or in June, and stays text until a day after the 12th decides. What values require is therefore the set of forms
 //! that parse them; the sets of several values are intersected.
 
+use super::time_forms::{FORMS, Forms};
 use super::{FLOAT, FORMED_NUMBER, FORMED_TIME, INEXACT, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
 use crate::form::{Form, GivenForms, GivenNumber, NumberForm, Padding, Parts, TimeForm, ZoneOffset};
 use brc_core::{LogicalType, TimeUnit};
-use std::sync::LazyLock;
-
-/// The starts of values. A form precedes others that parse the same values with the same result.
-const STARTS: &[&str] = &[
-    "%Y-%m-%d",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%Y.%m.%d",
-    "%d-%m-%Y",
-    "%m-%d-%Y",
-    "%d/%m/%y",
-    "%m/%d/%y",
-    "%d-%b-%Y",
-    "%d-%b-%y",
-    "%d-%^b-%Y",
-    "%d-%^b-%y",
-    "%d-%B-%Y",
-    "%d%b%Y",
-    "%d%^b%Y",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%d. %B %Y",
-    "%d/%b/%Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-    "%b %d %Y",
-    "%B %d %Y",
-    "%Y-%b-%d",
-    "%Y %b %d",
-    "%a, %d %b %Y",
-    "%a %d %b %Y",
-    "%a %b %d %Y",
-    "%A, %B %d, %Y",
-    "%A, %d %B %Y",
-    "%a %b %e %H:%M:%S %Y",
-    "%a %b %d %H:%M:%S %z %Y",
-    "%a %b %d %H:%M:%S %Z %Y",
-    "%H:%M",
-    "%H:%M:%S",
-    "%I:%M %p",
-    "%I:%M:%S %p",
-    "%I:%M%p",
-    "%I:%M %P",
-    "%I:%M:%S %P",
-    "%I:%M%P",
-];
-
-/// What may follow a date.
-const CLOCKS: &[&str] = &[
-    "",
-    " %H:%M",
-    " %H:%M:%S",
-    " %H:%M:%S.%f",
-    " %H:%M:%S,%f",
-    " %I:%M %p",
-    " %I:%M:%S %p",
-    " %I:%M%p",
-    " %I:%M %P",
-    " %I:%M:%S %P",
-    ", %H:%M",
-    ", %H:%M:%S",
-    ", %I:%M %p",
-    ", %I:%M:%S %p",
-    "T%H:%M",
-    "T%H:%M:%S",
-    "T%H:%M:%S.%f",
-    ":%H:%M:%S",
-    ":%H:%M:%S %z",
-    " %H:%M:%S %z",
-    " %H:%M:%S.%f %z",
-    " %H:%M %Z",
-    " %H:%M:%S %Z",
-    " %H:%M:%S.%f %Z",
-];
 
 /// Bits of `starts` for the forms that the user sets.
 const GIVEN_DATE: u64 = 1 << 63;
@@ -90,37 +15,6 @@ const GIVEN_TIMESTAMP: u64 = 1 << 62;
 const GIVEN: u64 = GIVEN_DATE | GIVEN_TIMESTAMP;
 /// Bit of `numbers` for the form that the user sets.
 const GIVEN_NUMBER: u8 = 1 << 7;
-
-static FORMS: LazyLock<Forms> = LazyLock::new(Forms::new);
-
-/// The forms that are detected.
-struct Forms {
-    starts: Vec<TimeForm>,
-    clocks: Vec<TimeForm>,
-    /// The starts with a numeric day before a numeric month, and vice versa.
-    day_first: u64,
-    month_first: u64,
-}
-
-impl Forms {
-    fn new() -> Self {
-        // An invalid form becomes one that matches only the empty text.
-        let compiled = |texts: &[&str]| texts.iter().map(|text| TimeForm::of_terms(text).unwrap_or_default()).collect();
-        let bits = |order: [&str; 2]| {
-            let has_order = |text: &&str| text.starts_with(order[0]) && text.contains(order[1]);
-            (0..)
-                .zip(STARTS)
-                .filter(|(_, text)| has_order(text))
-                .fold(0, |bits, (index, _): (u32, _)| bits | 1 << index)
-        };
-        Self {
-            starts: compiled(STARTS),
-            clocks: compiled(CLOCKS),
-            day_first: bits(["%d", "%m"]),
-            month_first: bits(["%m", "%d"]),
-        }
-    }
-}
 
 /// The forms that parse all of a set of values, and what the values require of the type in these forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 use super::changes::Changes;
 use super::column::TypedColumn;
-use super::column_state::{BadValue, null_fault};
+use super::column_state::BadValue;
 use super::fields::FieldRules;
 use super::nulls::NullTokens;
+use super::row_faults::{fault_of_reason, has_line_end, in_line, of_last_row, without_line_end};
 use crate::form::{Form, GivenForms};
 use crate::infer::Seen;
 use crate::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows, Scanned};
-use crate::sniff::fault_in_line;
-use brc_core::{Column, LogicalType, RowFault, Value};
+use brc_core::{Column, LogicalType, RowFault};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use memchr::memchr_iter;
@@ -110,13 +110,13 @@ pub struct TextFormat {
 }
 
 impl TextFormat {
-    fn scanner(&self, columns: usize) -> RowScanner {
+    pub(super) fn scanner(&self, columns: usize) -> RowScanner {
         let empty_lines = if columns == 1 { EmptyLines::Row } else { EmptyLines::Skip };
         let options = RowOptions { max_row: self.max_row, empty_lines, ..RowOptions::new(columns) };
         RowScanner::new(Level::best(), self.syntax.clone(), options)
     }
 
-    fn fields(&self) -> FieldRules<'_> {
+    pub(super) fn fields(&self) -> FieldRules<'_> {
         FieldRules::new(&self.syntax, &self.nulls, self.infer_nulls, self.trim)
     }
 }
@@ -388,74 +388,4 @@ impl LineCounter {
         self.at = at;
         self.before
     }
-}
-
-fn without_line_end<'t>(row: &'t [u8], syntax: &Syntax) -> &'t [u8] {
-    let Some(text) = row.strip_suffix(&[syntax.line_end().byte()]) else { return row };
-    if syntax.line_end().byte() == b'\n' { text.strip_suffix(b"\r").unwrap_or(text) } else { text }
-}
-
-fn has_line_end(row: &IrregularRow, text: &[u8], syntax: &Syntax) -> bool {
-    text[row.bytes.clone()].ends_with(&[syntax.line_end().byte()])
-}
-
-/// The fault of a row that ends at the end of the text, without a line end.
-fn of_last_row(fault: RowFault) -> RowFault {
-    match fault {
-        RowFault::Columns { found, expected } if found < expected => RowFault::CutOff { found, expected },
-        other => other,
-    }
-}
-
-/// The fault of a row, taking into account comment prefixes if the dialect has no comments.
-fn in_line(fault: RowFault, column: Option<usize>, line: &[u8], syntax: &Syntax) -> RowFault {
-    if syntax.comment().is_none() { fault_in_line(fault, column, line) } else { fault }
-}
-
-/// The fault of an irregular row; `None` for comments and empty lines.
-fn fault_of_reason(reason: Reason, expected: usize, max_row: usize) -> Option<RowFault> {
-    match reason {
-        Reason::Columns { found } => Some(RowFault::Columns { found, expected }),
-        Reason::Malformed { .. } => Some(RowFault::TextAfterQuote),
-        Reason::Unclosed => Some(RowFault::UnclosedQuote),
-        Reason::TooLong => Some(RowFault::LineTooLong(max_row)),
-        Reason::Comment | Reason::Empty => None,
-    }
-}
-
-/// The fault of a single row without its line end, and the column at fault.
-#[must_use]
-pub fn fault_of(row: &[u8], format: &TextFormat, columns: &[ColumnType]) -> Option<(Option<usize>, RowFault)> {
-    let mut found = None;
-    let take = |rows: &Rows<'_>| {
-        let irregular =
-            rows.irregular().first().and_then(|row| fault_of_reason(row.reason, columns.len(), format.max_row));
-        found = irregular
-            .map(|fault| (None, fault))
-            .or_else(|| (!rows.is_empty()).then(|| fault_of_values(rows, format, columns)).flatten());
-        // Stops after the first row.
-        Err(())
-    };
-    let _ = format.scanner(columns.len()).scan(Piece { text: row, skip: false, last: true }, take);
-    found.map(|(column, fault)| (column, in_line(fault, column, row, &format.syntax)))
-}
-
-fn fault_of_values(rows: &Rows<'_>, format: &TextFormat, columns: &[ColumnType]) -> Option<(Option<usize>, RowFault)> {
-    columns.iter().enumerate().find_map(|(index, column)| {
-        let ColumnType::Fixed { logical_type, nullable, form } = *column else { return None };
-        let field = rows.field(0, index);
-        let fault = match format.fields().value(field) {
-            None => (!nullable).then(|| null_fault(field.bytes, logical_type)),
-            Some(text) => {
-                let parsed = match form {
-                    Some(form) => form.parse(&text, logical_type),
-                    None => Value::parse(&text, logical_type),
-                };
-                let is_null =
-                    || format.infer_nulls && nullable && !Seen::of(&text).null_tokens(logical_type).is_empty();
-                parsed.err().filter(|_| !is_null())
-            }
-        };
-        fault.map(|fault| (Some(index), fault))
-    })
 }

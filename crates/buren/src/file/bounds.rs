@@ -1,6 +1,6 @@
 //! Bounds of the values of some rows.
 
-use brc_core::predicate::KnownValues;
+use brc_core::predicate::ValueBounds;
 
 /// The maximum length of a string bound in bytes.
 const MAX_BYTES: usize = 64;
@@ -39,10 +39,10 @@ impl Bounds {
         }
     }
 
-    pub(super) fn known(&self) -> KnownValues<'_> {
+    pub(super) fn value_bounds(&self) -> ValueBounds<'_> {
         match self {
-            Self::Numbers { min, max } => KnownValues::Numbers { min: *min, max: *max },
-            Self::Strings { min, max } => KnownValues::Strings { min, max },
+            Self::Numbers { min, max } => ValueBounds::Numbers { min: *min, max: *max },
+            Self::Strings { min, max } => ValueBounds::Strings { min, max },
         }
     }
 
@@ -103,14 +103,14 @@ impl BoundsOfBlocks {
     }
 
     /// The statistics of a block, if known.
-    pub(super) fn known(&self, block: usize) -> Option<KnownValues<'_>> {
+    pub(super) fn value_bounds(&self, block: usize) -> Option<ValueBounds<'_>> {
         match self {
             Self::Unknown => None,
             Self::Numbers(numbers) => {
                 let (min, max) = numbers_of_block(numbers, block)?;
-                Some(KnownValues::Numbers { min, max })
+                Some(ValueBounds::Numbers { min, max })
             }
-            Self::Each(bounds) => Some(bounds.get(block)?.as_ref()?.known()),
+            Self::Each(bounds) => Some(bounds.get(block)?.as_ref()?.value_bounds()),
         }
     }
 

@@ -6,7 +6,8 @@
 use super::column_buffer::{BufferedValues, ColumnBuffer};
 use super::options::are_long_runs;
 use super::string_column::StringForm;
-use crate::integer_buffer::{IntegerBuffer, IntegerSlice, for_widths, lengths, scatter};
+use crate::integer_buffer::{IntegerBuffer, lengths, scatter};
+use crate::integer_slice::{IntegerSlice, for_widths};
 use brc_core::Bitmap;
 use brc_kernels::arithmetic::Integer;
 use std::cell::OnceCell;

@@ -7,7 +7,7 @@ use crate::Malformed;
 use crate::block::Cost;
 use crate::integers::BLOCK_ROWS;
 use crate::strings::StringBuffer;
-use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, Known, KnownValues, Result, Run};
+use brc_core::{BitmapBuffer, Column, ColumnStatistics, Data, Dictionary, Integers, Result, Run, ValueBounds};
 use std::ops::Range;
 
 /// Decoded rows of a column.
@@ -215,17 +215,17 @@ impl DecodedRows {
     }
 
     /// The statistics of a single row of integers or codes.
-    pub(super) fn known<'a>(&self, row: usize, dictionary: &'a Dictionary) -> Known<'a> {
+    pub(super) fn statistics<'a>(&self, row: usize, dictionary: &'a Dictionary) -> ColumnStatistics<'a> {
         if !self.is_valid(row) {
-            return Known { values: KnownValues::None, nulls: true };
+            return ColumnStatistics { values: ValueBounds::None, nulls: true };
         }
         match &self.values {
-            DecodedValues::I16(values) => Known::numbers(values[row].into(), values[row].into()),
-            DecodedValues::I32(values) => Known::numbers(values[row].into(), values[row].into()),
-            DecodedValues::I64(values) => Known::numbers(values[row], values[row]),
-            DecodedValues::Codes(codes) => Known::string(dictionary.get(codes[row])),
+            DecodedValues::I16(values) => ColumnStatistics::numbers(values[row].into(), values[row].into()),
+            DecodedValues::I32(values) => ColumnStatistics::numbers(values[row].into(), values[row].into()),
+            DecodedValues::I64(values) => ColumnStatistics::numbers(values[row], values[row]),
+            DecodedValues::Codes(codes) => ColumnStatistics::string(dictionary.get(codes[row])),
             DecodedValues::Nothing | DecodedValues::I128(_) | DecodedValues::Floats(_) | DecodedValues::Strings(_) => {
-                Known::NOTHING
+                ColumnStatistics::UNKNOWN
             }
         }
     }

@@ -4,10 +4,10 @@
 
 use super::column::{BATCH_ROWS, BlockPosition};
 use super::reader::Reader;
-use super::scanner::{FileScanner, is_met, known};
+use super::scanner::{FileScanner, column_statistics, is_met};
 use crate::integers::{BLOCK_ROWS, GROUP_ROWS};
 use crate::slots::with_slots;
-use brc_core::{Batch, Column, Conjunct, Integers, Known, Predicate, Result, Scanned, Sink, Verdict};
+use brc_core::{Batch, Column, ColumnStatistics, Conjunct, Integers, Predicate, PruneResult, Result, Scanned, Sink};
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
 
@@ -105,17 +105,22 @@ impl Reader {
     }
 
     /// The statistics of columns in a block of a row group with this cluster key.
-    fn known_of_block<'r>(&'r self, index: usize, key: Option<usize>, number: usize) -> impl Fn(usize) -> Known<'r> {
+    fn statistics_of_block<'r>(
+        &'r self,
+        index: usize,
+        key: Option<usize>,
+        number: usize,
+    ) -> impl Fn(usize) -> ColumnStatistics<'r> {
         move |column| match self.chunk(index, column) {
-            Some(_) if Some(column) == key => self.known_of(index, column),
+            Some(_) if Some(column) == key => self.statistics_of(index, column),
             Some(chunk) => match chunk.blocks.get(number) {
                 Some(block) => {
                     let rows = self.rows_of_block(index, number) as u32;
-                    known(chunk.known_of_block(number), block.nulls, rows)
+                    column_statistics(chunk.statistics_of_block(number), block.nulls, rows)
                 }
-                None => Known::NOTHING,
+                None => ColumnStatistics::UNKNOWN,
             },
-            None => Known::NOTHING,
+            None => ColumnStatistics::UNKNOWN,
         }
     }
 }
@@ -131,7 +136,7 @@ impl FileScanner<'_> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
-        let of_block = |number: usize| self.reader.known_of_block(index, key, number);
+        let of_block = |number: usize| self.reader.statistics_of_block(index, key, number);
         let rows_of = |number: usize| self.reader.rows_of_block(index, number);
         let all = self.reader.row_group(index).rows as usize;
         let blocks = self.unpruned_blocks(index, key, ranges);
@@ -174,8 +179,9 @@ impl FileScanner<'_> {
             let start = number * BLOCK_ROWS;
             (number, selected.count(&(start..start + self.reader.rows_of_block(index, number))))
         });
-        let is_pruned =
-            |number| needs_filter && self.decide(self.reader.known_of_block(index, key, number)) == Verdict::Never;
+        let is_pruned = |number| {
+            needs_filter && self.decide(self.reader.statistics_of_block(index, key, number)) == PruneResult::Never
+        };
         blocks.filter(|&(number, rows)| rows > 0 && !is_pruned(number)).collect()
     }
 

@@ -8,7 +8,7 @@ use super::bounds::{Bounds, BoundsOfBlocks};
 use crate::block::Block;
 use crate::integers::DIFFERENCE;
 use brc_compress::Compression;
-use brc_core::predicate::KnownValues;
+use brc_core::predicate::ValueBounds;
 use brc_core::{PhysicalType, Schema};
 
 /// The maximum number of rows of a row group.
@@ -211,10 +211,10 @@ impl Chunk {
     }
 
     /// The statistics of a block, if known.
-    pub(super) fn known_of_block(&self, number: usize) -> Option<KnownValues<'_>> {
+    pub(super) fn statistics_of_block(&self, number: usize) -> Option<ValueBounds<'_>> {
         match self.blocks.len() {
-            1 => self.bounds.as_ref().map(Bounds::known),
-            _ => self.bounds_of_blocks.known(number),
+            1 => self.bounds.as_ref().map(Bounds::value_bounds),
+            _ => self.bounds_of_blocks.value_bounds(number),
         }
     }
 

@@ -8,7 +8,7 @@ use super::footer::{Chunk, Cluster};
 use super::scanner::FileScanner;
 use super::shared_dictionary::parts_of;
 use crate::block::Block;
-use brc_core::{Order, ReadAhead, Split, Verdict};
+use brc_core::{Order, PruneResult, ReadAhead, Split};
 use std::ops::Range;
 
 impl Chunk {
@@ -58,17 +58,19 @@ impl FileScanner<'_> {
 
     /// The byte ranges of a row group that will certainly be read.
     fn bytes_of(&self, index: usize) -> Vec<Range<u64>> {
-        let verdict = self.verdict(index);
+        let prune_result = self.prune_result(index);
         if let Some(counts) = &self.counts {
             return self.dictionaries().chain(counts.ranges_of(index)).collect();
         }
-        if verdict == Verdict::Never || (verdict == Verdict::Always && self.statistics_of(index).is_some()) {
+        if prune_result == PruneResult::Never
+            || (prune_result == PruneResult::Always && self.statistics_of(index).is_some())
+        {
             return Vec::new();
         }
         let reader = self.reader;
         let lengths = self.chunk_of_cluster(index, reader.footer.run_lengths());
         let chunks = || self.columns.iter().map(|column| column.chunk_of(index));
-        let needs_filter = verdict == Verdict::Maybe;
+        let needs_filter = prune_result == PruneResult::Maybe;
         let of_unpruned_blocks = |key| {
             let all = RowRange { rows: 0..reader.row_group(index).rows as usize, needs_filter };
             let blocks: Vec<_> = self.unpruned_blocks(index, key, &[all]).into_iter().map(|(block, _)| block).collect();
@@ -79,7 +81,7 @@ impl FileScanner<'_> {
                 let order = self.chunk_of_cluster(index, reader.footer.order_streams());
                 self.dictionaries().chain(chunks().chain(lengths).chain(order).flat_map(Chunk::ranges)).collect()
             }
-            Some(Cluster { key, .. }) if self.needs_runs(index, key, verdict) => {
+            Some(Cluster { key, .. }) if self.needs_runs(index, key, prune_result) => {
                 let of_key = self.columns.iter().find(|column| column.column == key);
                 let of_runs = of_key.map(|column| column.chunk_of(index)).into_iter().chain(lengths);
                 let first = self.dictionaries().chain(of_runs.flat_map(Chunk::ranges));
@@ -134,7 +136,7 @@ impl FileScanner<'_> {
         self.columns.iter().filter(|column| column.column < reader.dictionaries.len()).flat_map(move |column| {
             let parts = &reader.footer.dictionaries[column.column].parts;
             let is_first = !parts.is_empty() && reader.dictionaries[column.column].is_first();
-            let possible = (0..row_groups).filter(|&index| is_first && self.verdict(index) != Verdict::Never);
+            let possible = (0..row_groups).filter(|&index| is_first && self.prune_result(index) != PruneResult::Never);
             let codes = possible.map(|index| column.chunk_of(index).codes).max().unwrap_or(0);
             let parts = &parts[..parts_of(parts, codes as usize)];
             parts.iter().flat_map(|part| part.all_blocks().map(Block::range))

@@ -11,7 +11,7 @@ use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
 use crate::location::Location;
-use brc_core::{ColumnTotals, Error, Known, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{ColumnStatistics, ColumnTotals, Error, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -146,11 +146,11 @@ impl Table for Reader {
         self.footer.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows.into())
     }
 
-    fn known(&self, split: u64, column: usize) -> Known<'_> {
-        usize::try_from(split).map_or(Known::NOTHING, |split| self.known_of(split, column))
+    fn statistics(&self, split: u64, column: usize) -> ColumnStatistics<'_> {
+        usize::try_from(split).map_or(ColumnStatistics::UNKNOWN, |split| self.statistics_of(split, column))
     }
 
-    fn known_totals(&self, column: usize) -> ColumnTotals {
+    fn column_totals(&self, column: usize) -> ColumnTotals {
         let Some(Ok(stored)) = (column < self.footer.schema.fields().len()).then(|| self.column(column)) else {
             return ColumnTotals::default();
         };

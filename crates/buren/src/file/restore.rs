@@ -14,7 +14,7 @@ use super::scanner::FileScanner;
 use crate::block::Cost;
 use crate::integers::BLOCK_ROWS;
 use crate::location::Location;
-use brc_core::{Batch, Column, Data, Result, Scanned, Sink, Verdict};
+use brc_core::{Batch, Column, Data, PruneResult, Result, Scanned, Sink};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{valid_bits, words};
 use brc_kernels::runs::{self, Found};
@@ -26,7 +26,7 @@ impl FileScanner<'_> {
         &mut self,
         index: usize,
         cluster: Cluster,
-        verdict: Verdict,
+        prune_result: PruneResult,
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
@@ -47,7 +47,7 @@ impl FileScanner<'_> {
             scanned.rows += u64::from(all);
         } else {
             self.met = Some(vec![0; words(self.reader.row_group(index).rows as usize)]);
-            let tested = self.scan_runs(index, cluster, verdict, sink, scanned);
+            let tested = self.scan_runs(index, cluster, prune_result, sink, scanned);
             met = self.met.take();
             tested?;
             if met.iter().flatten().all(|&word| word == 0) {

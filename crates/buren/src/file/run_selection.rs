@@ -12,7 +12,9 @@ use super::runs::Runs;
 use super::scanner::FileScanner;
 use crate::run_statistics::{Detail, RunNumbers};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
-use brc_core::{Dictionary, Known, KnownValues, Order, Predicate, Result, Scanned, Sink, Summary, Verdict};
+use brc_core::{
+    ColumnStatistics, Dictionary, Order, Predicate, PruneResult, Result, Scanned, Sink, Summary, ValueBounds,
+};
 use std::ops::Range;
 
 /// The runs of the current row group.
@@ -24,14 +26,14 @@ pub(super) struct CurrentRuns {
     /// The key's values, if it is scanned.
     pub(super) key: RunKey,
     /// The result of the predicate for each value of the key, as far as the key alone determines it.
-    verdicts: KeyVerdicts,
+    prune_results: KeyPruneResults,
 }
 
 /// Results by code in the scanner's dictionary of a column.
 #[derive(Default)]
-struct KeyVerdicts {
+struct KeyPruneResults {
     column: usize,
-    of_codes: Vec<Verdict>,
+    of_codes: Vec<PruneResult>,
 }
 
 /// What happens to a run.
@@ -48,7 +50,7 @@ impl FileScanner<'_> {
         &mut self,
         index: usize,
         cluster: Cluster,
-        verdict: Verdict,
+        prune_result: PruneResult,
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
@@ -61,16 +63,16 @@ impl FileScanner<'_> {
             self.runs.key.read(&mut self.columns[position], index, &mut self.cost)?;
         }
         let summarise = self.may_summarise_runs(index);
-        if verdict == Verdict::Always && !summarise {
+        if prune_result == PruneResult::Always && !summarise {
             let range = RowRange { rows: 0..all, needs_filter: false };
             return self.deliver(index, Some(cluster.key), &[range], sink, scanned);
         }
-        let part = match verdict {
-            Verdict::Maybe => self.runs_that_may_match(cluster.key),
-            Verdict::Always | Verdict::Never => 0..self.runs.runs.len(),
+        let part = match prune_result {
+            PruneResult::Maybe => self.runs_that_may_match(cluster.key),
+            PruneResult::Always | PruneResult::Never => 0..self.runs.runs.len(),
         };
         self.read_run_indexes(index, part.clone(), summarise)?;
-        let actions = self.actions(index, cluster.key, verdict, summarise, part)?;
+        let actions = self.actions(index, cluster.key, prune_result, summarise, part)?;
         let mut ranges: Vec<RowRange> = Vec::new();
         for (action, runs) in actions {
             let rows = self.runs.runs.rows_of(runs.clone());
@@ -100,12 +102,12 @@ impl FileScanner<'_> {
 
     /// Whether scanning a row group that is not pruned requires its runs. For remote files, runs are not read if they
     /// would not reduce the bytes to fetch.
-    pub(super) fn needs_runs(&self, index: usize, key: usize, verdict: Verdict) -> bool {
+    pub(super) fn needs_runs(&self, index: usize, key: usize, prune_result: PruneResult) -> bool {
         let is_of_runs = |column: &ScanColumn<'_>| column.column == key || column.chunk_of(index).is_in_runs();
         !self.reader.source().file.is_remote()
             || self.columns.iter().any(is_of_runs)
             || self.predicate_has(key)
-            || verdict == Verdict::Always && self.may_summarise_runs(index)
+            || prune_result == PruneResult::Always && self.may_summarise_runs(index)
     }
 
     /// Whether run statistics may replace rows: all columns except the key must have them.
@@ -125,14 +127,14 @@ impl FileScanner<'_> {
 
     /// The range from the first to the last run that the key's values do not prune.
     fn runs_that_may_match(&mut self, key: usize) -> Range<usize> {
-        let CurrentRuns { runs, key_position, key: values, verdicts } = &mut self.runs;
+        let CurrentRuns { runs, key_position, key: values, prune_results } = &mut self.runs;
         let codes = values.values().codes();
         let (Some(position), Some(predicate), false) = (*key_position, &self.options.predicate, codes.is_empty())
         else {
             return 0..runs.len();
         };
-        verdicts.find(predicate, key, self.columns[position].dictionary());
-        let may_match = |&code: &u32| verdicts.of_codes[code as usize] != Verdict::Never;
+        prune_results.find(predicate, key, self.columns[position].dictionary());
+        let may_match = |&code: &u32| prune_results.of_codes[code as usize] != PruneResult::Never;
         if values.values().has_nulls() {
             let may_match = |&run: &usize| !values.values().is_valid(run) || may_match(&codes[run]);
             let first = (0..runs.len()).find(may_match);
@@ -168,14 +170,14 @@ impl FileScanner<'_> {
         &mut self,
         index: usize,
         key: usize,
-        verdict: Verdict,
+        prune_result: PruneResult,
         summarise: bool,
         part: Range<usize>,
     ) -> Result<Vec<(RunAction, Range<usize>)>> {
         let runs = self.runs.runs.len();
         let has_nulls = |column: &ScanColumn<'_>| column.column != key && column.chunk_of(index).nulls > 0;
         let keys_are_there = self.runs.key_position.is_none() || !self.runs.key.values().has_nulls();
-        if verdict == Verdict::Always && summarise && keys_are_there && !self.columns.iter().any(has_nulls) {
+        if prune_result == PruneResult::Always && summarise && keys_are_there && !self.columns.iter().any(has_nulls) {
             return Ok(vec![(RunAction::Summarised, 0..runs)]);
         }
         let nullable: Vec<&RunNumbers> =
@@ -184,11 +186,11 @@ impl FileScanner<'_> {
             let key_is_there = self.runs.key_position.is_none() || self.runs.key.values().is_valid(run);
             key_is_there && nullable.iter().all(|numbers| numbers.nulls_of(run) == 0)
         };
-        let pruner = RunPruner::new(self, index, key, verdict);
+        let pruner = RunPruner::new(self, index, key, prune_result);
         let action = |run: usize| match pruner.of_run(run) {
-            Verdict::Never => RunAction::Skipped,
-            Verdict::Always if summarise && is_whole(run) => RunAction::Summarised,
-            verdict => RunAction::Delivered { needs_filter: verdict == Verdict::Maybe },
+            PruneResult::Never => RunAction::Skipped,
+            PruneResult::Always if summarise && is_whole(run) => RunAction::Summarised,
+            prune_result => RunAction::Delivered { needs_filter: prune_result == PruneResult::Maybe },
         };
         let mut all: Vec<(RunAction, Range<usize>)> = Vec::new();
         let mut push = |action, runs: Range<usize>| match all.last_mut() {
@@ -226,18 +228,20 @@ impl FileScanner<'_> {
     }
 }
 
-impl KeyVerdicts {
+impl KeyPruneResults {
     /// Evaluates the predicate for each value in the key's dictionary.
     fn find(&mut self, predicate: &Predicate, key: usize, dictionary: &Dictionary) {
         if self.column != key {
             *self = Self { column: key, of_codes: Vec::new() };
         }
-        let verdict = |code: u32| {
-            let known = |column| if column == key { Known::string(dictionary.get(code)) } else { Known::NOTHING };
+        let prune_result = |code: u32| {
+            let known = |column| {
+                if column == key { ColumnStatistics::string(dictionary.get(code)) } else { ColumnStatistics::UNKNOWN }
+            };
             predicate.decide(&known)
         };
         let known = self.of_codes.len() as u32;
-        self.of_codes.extend((known..dictionary.len() as u32).map(verdict));
+        self.of_codes.extend((known..dictionary.len() as u32).map(prune_result));
     }
 }
 
@@ -253,8 +257,8 @@ struct RunPruner<'a> {
 }
 
 impl<'a> RunPruner<'a> {
-    fn new(scanner: &'a FileScanner<'_>, index: usize, key: usize, verdict: Verdict) -> Self {
-        let predicate = scanner.options.predicate.as_ref().filter(|_| verdict != Verdict::Always);
+    fn new(scanner: &'a FileScanner<'_>, index: usize, key: usize, prune_result: PruneResult) -> Self {
+        let predicate = scanner.options.predicate.as_ref().filter(|_| prune_result != PruneResult::Always);
         let numbers = |column: usize| {
             let position = scanner.options.projection.iter().position(|&other| other == column)?;
             let column = &scanner.columns[position];
@@ -270,42 +274,46 @@ impl<'a> RunPruner<'a> {
         Self { scanner, index, key, predicate, only_numbers }
     }
 
-    fn of_run(&self, run: usize) -> Verdict {
-        let Some(predicate) = self.predicate else { return Verdict::Always };
+    fn of_run(&self, run: usize) -> PruneResult {
+        let Some(predicate) = self.predicate else { return PruneResult::Always };
         if let (Some(numbers), Predicate::Range { low, high, .. }) = (self.only_numbers, predicate) {
             return numbers.decide_range(run, *low, *high);
         }
-        let CurrentRuns { key, key_position: Some(_), verdicts, .. } = &self.scanner.runs else {
+        let CurrentRuns { key, key_position: Some(_), prune_results, .. } = &self.scanner.runs else {
             return self.evaluate(predicate, run);
         };
         if let Some(&code) = key.values().codes().get(run)
             && key.values().is_valid(run)
-            && let Some(verdict @ (Verdict::Always | Verdict::Never)) = verdicts.of_codes.get(code as usize)
+            && let Some(prune_result @ (PruneResult::Always | PruneResult::Never)) =
+                prune_results.of_codes.get(code as usize)
         {
-            return *verdict;
+            return *prune_result;
         }
         self.evaluate(predicate, run)
     }
 
     /// Evaluates the predicate in general, which is slow.
     #[inline(never)]
-    fn evaluate(&self, predicate: &Predicate, run: usize) -> Verdict {
+    fn evaluate(&self, predicate: &Predicate, run: usize) -> PruneResult {
         let FileScanner { reader, columns, options, runs, .. } = self.scanner;
         predicate.decide(&|column| {
             let Some(position) = options.projection.iter().position(|&other| other == column) else {
-                return reader.known_of(self.index, column);
+                return reader.statistics_of(self.index, column);
             };
             let scanned = &columns[position];
             if column == self.key {
-                runs.key.values().known(run, scanned.dictionary())
+                runs.key.values().statistics(run, scanned.dictionary())
             } else if scanned.chunk_of(self.index).run_index.length > 0 {
                 let (numbers, rows) = (&scanned.run_index, runs.runs.lengths[run]);
                 match numbers.nulls_of(run) {
-                    nulls if nulls == rows => Known { values: KnownValues::None, nulls: true },
-                    nulls => Known { nulls: nulls > 0, ..Known::numbers(numbers.min[run], numbers.max[run]) },
+                    nulls if nulls == rows => ColumnStatistics { values: ValueBounds::None, nulls: true },
+                    nulls => ColumnStatistics {
+                        nulls: nulls > 0,
+                        ..ColumnStatistics::numbers(numbers.min[run], numbers.max[run])
+                    },
                 }
             } else {
-                reader.known_of(self.index, column)
+                reader.statistics_of(self.index, column)
             }
         })
     }

@@ -10,10 +10,10 @@ use super::reader::Reader;
 use super::run_selection::CurrentRuns;
 use super::value_counts::ValueCounts;
 use crate::block::Cost;
-use brc_core::predicate::{Known, KnownValues};
+use brc_core::predicate::{ColumnStatistics, ValueBounds};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
-    Conjunct, Order, ReadAhead, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict,
+    Conjunct, Order, PruneResult, ReadAhead, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary,
 };
 
 pub(super) struct FileScanner<'r> {
@@ -81,12 +81,12 @@ impl<'r> FileScanner<'r> {
         Ok(counts.filter(|counts| counts.values as u64 <= self.look_ahead()))
     }
 
-    pub(super) fn decide<'a>(&self, known: impl Fn(usize) -> Known<'a>) -> Verdict {
-        self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
+    pub(super) fn decide<'a>(&self, known: impl Fn(usize) -> ColumnStatistics<'a>) -> PruneResult {
+        self.options.predicate.as_ref().map_or(PruneResult::Always, |predicate| predicate.decide(&known))
     }
 
-    pub(super) fn verdict(&self, row_group: usize) -> Verdict {
-        self.decide(|column| self.reader.known_of(row_group, column))
+    pub(super) fn prune_result(&self, row_group: usize) -> PruneResult {
+        self.decide(|column| self.reader.statistics_of(row_group, column))
     }
 
     /// The expected number of rows that the scan reads, assuming that it selects `wanted` of `all` rows in each row
@@ -103,7 +103,8 @@ impl<'r> FileScanner<'r> {
     /// dictionaries these may have.
     fn look_ahead(&mut self) -> u64 {
         let row_groups = 0..self.reader.footer.row_groups.len();
-        let possible: Vec<_> = row_groups.filter(|&row_group| self.verdict(row_group) != Verdict::Never).collect();
+        let possible: Vec<_> =
+            row_groups.filter(|&row_group| self.prune_result(row_group) != PruneResult::Never).collect();
         for column in &mut self.columns {
             let codes = possible.iter().map(|&row_group| column.chunk_of(row_group).codes);
             column.values.expect_codes(codes.max().unwrap_or(0) as usize);
@@ -119,18 +120,18 @@ impl<'r> FileScanner<'r> {
             scanned.summarised_rows += u64::from(rows);
             return counts.deliver(index, column, sink, &mut self.cost);
         }
-        match (self.verdict(index), self.reader.row_group(index).cluster) {
-            (Verdict::Never, _) => scanned.skipped_rows += u64::from(rows),
-            (Verdict::Always, _) if self.summarise(index, sink)? => scanned.summarised_rows += u64::from(rows),
-            (verdict, Some(cluster)) if self.options.order == Order::Original => {
-                self.restore(index, cluster, verdict, sink, scanned)?;
+        match (self.prune_result(index), self.reader.row_group(index).cluster) {
+            (PruneResult::Never, _) => scanned.skipped_rows += u64::from(rows),
+            (PruneResult::Always, _) if self.summarise(index, sink)? => scanned.summarised_rows += u64::from(rows),
+            (prune_result, Some(cluster)) if self.options.order == Order::Original => {
+                self.restore(index, cluster, prune_result, sink, scanned)?;
             }
-            (verdict, Some(cluster)) if self.needs_runs(index, cluster.key, verdict) => {
-                self.scan_runs(index, cluster, verdict, sink, scanned)?;
+            (prune_result, Some(cluster)) if self.needs_runs(index, cluster.key, prune_result) => {
+                self.scan_runs(index, cluster, prune_result, sink, scanned)?;
             }
-            (verdict, _) => {
+            (prune_result, _) => {
                 self.runs.key_position = None;
-                let needs_filter = verdict == Verdict::Maybe;
+                let needs_filter = prune_result == PruneResult::Maybe;
                 let all = RowRange { rows: 0..rows as usize, needs_filter };
                 self.deliver(index, None, &[all], sink, scanned)?;
             }
@@ -157,29 +158,29 @@ impl<'r> FileScanner<'r> {
 
 impl Reader {
     /// The statistics of a column in a row group.
-    pub(super) fn known_of(&self, row_group: usize, column: usize) -> Known<'_> {
+    pub(super) fn statistics_of(&self, row_group: usize, column: usize) -> ColumnStatistics<'_> {
         match (self.footer.row_groups.get(row_group), self.chunk(row_group, column)) {
             (Some(row_group), Some(chunk)) => {
-                known(chunk.bounds.as_ref().map(Bounds::known), chunk.nulls, row_group.rows)
+                column_statistics(chunk.bounds.as_ref().map(Bounds::value_bounds), chunk.nulls, row_group.rows)
             }
-            _ => Known::NOTHING,
+            _ => ColumnStatistics::UNKNOWN,
         }
     }
 }
 
 /// Whether statistics prove that all rows satisfy a conjunct.
-pub(super) fn is_met<'a>(conjunct: &Conjunct, known: impl Fn(usize) -> Known<'a>) -> bool {
-    conjunct.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Always)
+pub(super) fn is_met<'a>(conjunct: &Conjunct, known: impl Fn(usize) -> ColumnStatistics<'a>) -> bool {
+    conjunct.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == PruneResult::Always)
 }
 
 /// Combines value bounds and null count to statistics.
-pub(super) fn known(values: Option<KnownValues<'_>>, nulls: u32, rows: u32) -> Known<'_> {
+pub(super) fn column_statistics(values: Option<ValueBounds<'_>>, nulls: u32, rows: u32) -> ColumnStatistics<'_> {
     let values = match values {
         Some(values) => values,
-        None if nulls == rows => KnownValues::None,
-        None => KnownValues::Nothing,
+        None if nulls == rows => ValueBounds::None,
+        None => ValueBounds::Unknown,
     };
-    Known { values, nulls: nulls > 0 }
+    ColumnStatistics { values, nulls: nulls > 0 }
 }
 
 /// Minimum, maximum and sum of an integer chunk without nulls.

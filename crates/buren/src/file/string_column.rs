@@ -5,7 +5,8 @@
 use super::cluster::Partition;
 use super::dictionary_cache::DictionaryCache;
 use super::interner::Interner;
-use crate::integer_buffer::{IntegerBuffer, UNKNOWN, for_widths};
+use crate::integer_buffer::{IntegerBuffer, UNKNOWN};
+use crate::integer_slice::for_widths;
 use crate::strings::{self, StringBuffer};
 use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
 use brc_kernels::arithmetic::Integer;

@@ -2,7 +2,7 @@
 
 use super::BLOCK_ROWS;
 use super::spread::{Spread, positions};
-use crate::integer_buffer::{IntegerSlice, for_widths};
+use crate::integer_slice::{IntegerSlice, for_widths};
 use brc_kernels::arithmetic::{Integer, Profile};
 
 /// A chunk's values and their statistics.

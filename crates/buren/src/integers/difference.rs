@@ -6,7 +6,7 @@ use super::packed::only_stream;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::spread::Spread;
 use super::{BLOCK_ROWS, stream};
-use crate::integer_buffer::IntegerSlice;
+use crate::integer_slice::IntegerSlice;
 use crate::malformed::{Malformed, Result, finish};
 use brc_kernels::arithmetic::{Integer, add};
 use brc_kernels::cpu::Level;

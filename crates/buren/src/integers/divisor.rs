@@ -91,7 +91,7 @@ impl Layout for Divided {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::integer_buffer::IntegerSlice;
+    use crate::integer_slice::IntegerSlice;
 
     #[test]
     fn a_divisor_divides_all_values_and_not_only_sampled_ones() {

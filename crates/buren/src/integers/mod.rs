@@ -34,7 +34,7 @@ pub(crate) use packed::{PACKED, decode_in_runs};
 pub(crate) use spread::positions as sample_rows;
 pub(crate) use stream::patch;
 
-pub use crate::integer_buffer::IntegerSlice;
+pub use crate::integer_slice::IntegerSlice;
 pub use chunk::{Block, Chunk, Decodable};
 pub use difference::DIFFERENCE;
 pub use plan::{Candidate, Plan};

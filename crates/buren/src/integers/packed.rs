@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::spread::{PackedRange, Spread, positions};
 use super::stream::{self, Stream};
-use crate::integer_buffer::IntegerSlice;
+use crate::integer_slice::IntegerSlice;
 use crate::malformed::{Result, finish};
 use brc_core::Run;
 use brc_kernels::arithmetic::Integer;

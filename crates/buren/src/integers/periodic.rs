@@ -4,7 +4,7 @@
 use super::chunk::{AnyLayout, Block, Output};
 use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, Layout, Scheme};
-use crate::integer_buffer::for_widths;
+use crate::integer_slice::for_widths;
 use crate::malformed::{Malformed, Result, finish, take_array};
 use brc_kernels::arithmetic::{Integer, Profile, running_sums};
 use brc_kernels::cpu::Level;

@@ -4,7 +4,7 @@ use super::BLOCK_ROWS;
 use super::chunk::AnyLayout;
 use super::chunk_statistics::ChunkStatistics;
 use super::scheme::{Fit, Input, SCHEMES, Scheme};
-use crate::integer_buffer::IntegerSlice;
+use crate::integer_slice::IntegerSlice;
 use std::fmt::{self, Debug};
 
 /// Among schemes larger than the smallest by at most this many percent, the fastest is chosen.

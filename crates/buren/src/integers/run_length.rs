@@ -7,7 +7,7 @@ use super::periodic;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::{self, Stream};
 use super::{BLOCK_ROWS, GROUP_ROWS};
-use crate::integer_buffer::{IntegerSlice, for_widths};
+use crate::integer_slice::{IntegerSlice, for_widths};
 use crate::malformed::{Malformed, Result, finish, take};
 use brc_kernels::arithmetic::{Integer, repeat};
 use brc_kernels::cpu::Level;

@@ -3,7 +3,7 @@
 use super::chunk::{AnyLayout, Block, Output};
 use super::chunk_statistics::ChunkStatistics;
 use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
-use crate::integer_buffer::IntegerSlice;
+use crate::integer_slice::IntegerSlice;
 use crate::malformed::Result;
 use brc_kernels::arithmetic::Integer;
 use std::fmt::Debug;

@@ -4,7 +4,7 @@
 //! equal sections, at a position that depends only on the section, so that the same integers always give the same
 //! bytes.
 
-use crate::integer_buffer::{IntegerSlice, for_widths};
+use crate::integer_slice::{IntegerSlice, for_widths};
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{packed_bytes, width_of};
 use std::ops::Range;

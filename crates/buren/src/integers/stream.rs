@@ -5,7 +5,7 @@
 
 use super::spread::{PackedRange, Spread};
 use super::{BLOCK_ROWS, GROUP_ROWS};
-use crate::integer_buffer::{IntegerSlice, for_widths};
+use crate::integer_slice::{IntegerSlice, for_widths};
 use crate::malformed::{Malformed, Result, take, take_array};
 use crate::slots::with_slots;
 use brc_core::Run;

@@ -6,7 +6,7 @@
 use super::GROUP_ROWS;
 use super::chunk::{Block, Chunk as Limb};
 use super::plan::Plan as LimbPlan;
-use crate::integer_buffer::IntegerSlice;
+use crate::integer_slice::IntegerSlice;
 use crate::malformed::{Malformed, Result, take, take_array};
 
 /// How to store a chunk.

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
 use brc_core::{
-    BatchWriter, Field, LogicalType, PartEncoder, Predicate, Result, ScanOptions, Scanned, Schema, Verdict, float32,
+    BatchWriter, Field, LogicalType, PartEncoder, Predicate, PruneResult, Result, ScanOptions, Scanned, Schema, float32,
 };
 use brc_testing::{BatchSource, Cell, Collector, Delivery, Typed, collect};
 use buren::{Key, Reader, Writer, WriterOptions};
@@ -177,5 +177,5 @@ pub fn matching(columns: &[Vec<Cell>], predicate: &Predicate) -> Vec<Vec<Cell>> 
 }
 
 pub fn holds(predicate: &Predicate, row: &[Cell]) -> bool {
-    predicate.decide(&|column: usize| row[column].known()) == Verdict::Always
+    predicate.decide(&|column: usize| row[column].statistics()) == PruneResult::Always
 }

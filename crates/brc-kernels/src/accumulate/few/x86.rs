@@ -148,7 +148,7 @@ fn last<T: Copy, const LANES: usize>(rest: &[T], filler: T) -> [T; LANES] {
 pub(super) mod avx512 {
     use super::super::FEW;
     use super::last;
-    use crate::accumulate::lanes::NO_GROUP;
+    use crate::accumulate::table::NO_GROUP;
     use std::arch::x86_64::*;
 
     const NARROW: usize = 16;
@@ -239,7 +239,7 @@ pub(super) mod avx512 {
 pub(super) mod avx2 {
     use super::super::FEW;
     use super::last;
-    use crate::accumulate::lanes::NO_GROUP;
+    use crate::accumulate::table::NO_GROUP;
     use crate::cpu::four_lanes;
     use std::arch::x86_64::*;
 

@@ -10,11 +10,11 @@ use crate::plan::Plan;
 use crate::runtime::parallel;
 use crate::states::slots::{Offer, SlotPosition};
 use crate::states::{Accumulator, State, Values};
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use crate::values::vector::both_valid;
 use brc_core::{Batch, BitmapBuffer, Column, Summary};
-use brc_kernels::accumulate::lanes::{self, Addend, LaneTable, MOST_AT_ONCE, MOST_LANES};
+use brc_kernels::accumulate::table::{self, MAX_SLOTS, MOST_AT_ONCE, Operand, SlotTable};
 use brc_kernels::cpu::Level;
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ pub(crate) struct Accumulators {
     memory: Vec<Scratch>,
     /// The slots of the states that only add up; empty if there are none. The first slot of the first table counts
     /// rows.
-    tables: Vec<LaneTable>,
+    tables: Vec<SlotTable>,
 }
 
 /// Columns of which aggregates are computed together: one, or two for aggregates of pairs.
@@ -75,7 +75,7 @@ struct Counted<'a> {
 }
 
 /// What a batch adds to the slots of one table.
-type Addends<'a> = Vec<(usize, Addend<'a>)>;
+type Operands<'a> = Vec<(usize, Operand<'a>)>;
 
 impl Accumulators {
     /// No groups yet.
@@ -128,15 +128,15 @@ impl Accumulators {
 
     /// Gives slots to the states that add up and have none yet.
     fn lay_out_others(&mut self) {
-        let mut lanes = vec![1];
+        let mut slots = vec![1];
         let mut shared = false;
         for Kept { state, place, .. } in self.kept().filter(|kept| kept.state.slots() > 0) {
             shared = true;
             if *place != Some(SlotPosition::WithRows) {
-                *place = Some(next_place(&mut lanes, state.slots()));
+                *place = Some(next_place(&mut slots, state.slots()));
             }
         }
-        self.tables = lanes.into_iter().filter(|_| shared).map(LaneTable::new).collect();
+        self.tables = slots.into_iter().filter(|_| shared).map(SlotTable::new).collect();
     }
 
     /// Gives slots of its own to the state whose integers were counted together with rows: they are not small any more.
@@ -147,7 +147,7 @@ impl Accumulators {
         self.tables.iter_mut().for_each(|table| table.grow(groups));
     }
 
-    /// Whether rows of a batch may be of [no group](lanes::NO_GROUP): all states are sums of integers, of which none is
+    /// Whether rows of a batch may be of [no group](table::NO_GROUP): all states are sums of integers, of which none is
     /// null.
     pub(crate) fn ignore_others(&self, batch: &Batch<'_>) -> bool {
         let ignores = |kept: &Kept| kept.place.is_some() && matches!(kept.state, State::Sums(_) | State::WideSums(_));
@@ -165,7 +165,7 @@ impl Accumulators {
         selection: Selection<'_>,
         ids: GroupIds<'_>,
         groups: usize,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         self.grow_rows(groups);
         if self.rows.state.is_none() && self.tables.is_empty() {
             self.count_rows(ids)?;
@@ -198,7 +198,7 @@ impl Accumulators {
     }
 
     /// Counts rows, as far as that is of interest.
-    fn count_rows(&mut self, ids: GroupIds<'_>) -> Result<(), Malformed> {
+    fn count_rows(&mut self, ids: GroupIds<'_>) -> Result<(), BatchError> {
         if self.rows_are_asked_for {
             return self.rows.others.add(ids);
         }
@@ -215,48 +215,48 @@ impl Accumulators {
         rows: usize,
         ids: GroupIds<'_>,
         counted: &[Counted<'_>],
-    ) -> Result<(), Malformed> {
-        let Some(groups) = self.tables.first().map(LaneTable::groups) else { return Ok(()) };
+    ) -> Result<(), BatchError> {
+        let Some(groups) = self.tables.first().map(SlotTable::groups) else { return Ok(()) };
         self.keep_small_apart(level, groups, counted)?;
-        let mut of_all: Vec<Addends<'_>> = vec![Vec::new(); self.tables.len()];
-        of_all[0].push((0, Addend::One));
+        let mut of_all: Vec<Operands<'_>> = vec![Vec::new(); self.tables.len()];
+        of_all[0].push((0, Operand::One));
         for (column, counted) in counted.iter().enumerate() {
             for state in 0..self.columns[column].states.len() {
                 let Some(place) = self.columns[column].states[state].place else { continue };
-                let addends = self.addends(level, (column, state), place, &counted.values)?;
+                let operands = self.operands(level, (column, state), place, &counted.values)?;
                 let kept = &mut self.columns[column].states[state].state;
-                if counted.nulls || addends.is_none() {
+                if counted.nulls || operands.is_none() {
                     kept.grow(groups);
                     // All rows are counted with the others.
                     kept.recount(ids, u64::wrapping_sub)?;
                 }
-                match (addends, place) {
-                    (Some(mut addends), SlotPosition::WithRows) => {
-                        of_all[0].splice(..1, addends.drain(..1)).for_each(drop);
+                match (operands, place) {
+                    (Some(mut operands), SlotPosition::WithRows) => {
+                        of_all[0].splice(..1, operands.drain(..1)).for_each(drop);
                     }
-                    (Some(addends), SlotPosition::Slots { table, .. }) if counted.nulls => {
+                    (Some(operands), SlotPosition::Slots { table, .. }) if counted.nulls => {
                         kept.recount(counted.ids, u64::wrapping_add)?;
                         let values = counted.values[0].len();
-                        self.tables[table].add(level, counted.ids.into(), values, &addends)?;
+                        self.tables[table].add(level, counted.ids.into(), values, &operands)?;
                     }
-                    (Some(addends), SlotPosition::Slots { table, .. }) => of_all[table].extend(addends),
+                    (Some(operands), SlotPosition::Slots { table, .. }) => of_all[table].extend(operands),
                     (None, _) => kept.add(level, counted.ids, &counted.values)?,
                 }
             }
         }
-        for (table, addends) in self.tables.iter_mut().zip(of_all).filter(|(_, addends)| !addends.is_empty()) {
-            table.add(level, ids.into(), rows, &addends)?;
+        for (table, operands) in self.tables.iter_mut().zip(of_all).filter(|(_, operands)| !operands.is_empty()) {
+            table.add(level, ids.into(), rows, &operands)?;
         }
         Ok(())
     }
 
     /// Moves integers that are counted together with rows to slots of their own as soon as they are not small.
-    fn keep_small_apart(&mut self, level: Level, groups: usize, counted: &[Counted<'_>]) -> Result<(), Malformed> {
+    fn keep_small_apart(&mut self, level: Level, groups: usize, counted: &[Counted<'_>]) -> Result<(), BatchError> {
         for (column, counted) in self.columns.iter_mut().zip(counted) {
             for kept in column.states.iter_mut().filter(|kept| kept.place == Some(SlotPosition::WithRows)) {
                 let offer = kept.state.offer(level, &counted.values)?;
                 let rows = counted.values[0].len() as u64;
-                let small = |(_, most): &(Addend<'_>, u64)| *most <= rows.saturating_mul(MAX_COUNTED_INTEGER);
+                let small = |(_, most): &(Operand<'_>, u64)| *most <= rows.saturating_mul(MAX_COUNTED_INTEGER);
                 if counted.nulls || !matches!(offer, Offer::Slots(offered) if offered.iter().all(small)) {
                     self.part(groups);
                     return Ok(());
@@ -268,13 +268,13 @@ impl Accumulators {
 
     /// What values add to the slots of a state; `None` if slots cannot hold them. What is in all slots may be taken
     /// over for that.
-    fn addends<'a>(
+    fn operands<'a>(
         &mut self,
         level: Level,
         (column, state): (usize, usize),
         place: SlotPosition,
         values: &[Values<'a>],
-    ) -> Result<Option<Addends<'a>>, Malformed> {
+    ) -> Result<Option<Operands<'a>>, BatchError> {
         for _ in 0..2 {
             match self.columns[column].states[state].state.offer(level, values)? {
                 Offer::Unfit => return Ok(None),
@@ -285,10 +285,10 @@ impl Accumulators {
                         SlotPosition::WithRows => (0, 0, offered.into_iter().map(with_rows).collect()),
                     };
                     let table = &mut self.tables[table];
-                    let mut lanes = (first..).zip(&offered);
-                    if lanes.all(|(lane, (addend, most))| reserve(table, lane, addend, *most)) {
-                        let addends = (first..).zip(offered).map(|(lane, (addend, _))| (lane, addend));
-                        return Ok(Some(addends.collect()));
+                    let mut slots = (first..).zip(&offered);
+                    if slots.all(|(slot, (operand, most))| reserve(table, slot, operand, *most)) {
+                        let operands = (first..).zip(offered).map(|(slot, (operand, _))| (slot, operand));
+                        return Ok(Some(operands.collect()));
                     }
                 }
                 Offer::Full => {}
@@ -302,15 +302,15 @@ impl Accumulators {
     fn gather(&mut self, threads: usize) {
         let Some(first) = self.tables.first() else { return };
         let with_rows = self.counts_with_rows();
-        let rows = |lane: i64| if with_rows { lanes::Counted::of(lane).count } else { lane as u64 };
-        let rows: Vec<u64> = first.lane(0).map(rows).collect();
+        let rows = |slot: i64| if with_rows { table::Counted::of(slot).count } else { slot as u64 };
+        let rows: Vec<u64> = first.slot(0).map(rows).collect();
         self.rows.others.grow(rows.len());
         self.rows.others.add_all(&rows);
         let kept = self.columns.iter_mut().flat_map(|column| &mut column.states);
         let mut placed: Vec<_> = kept.filter_map(|kept| Some((&mut kept.state, kept.place?))).collect();
         let threads = if rows.len() < MIN_GROUPS_FOR_PARALLEL_GATHER { 1 } else { threads };
         parallel::for_each(&mut placed, threads, |(state, place)| state.gather(&rows, &self.tables, *place));
-        self.tables.iter_mut().for_each(LaneTable::clear);
+        self.tables.iter_mut().for_each(SlotTable::clear);
     }
 
     /// Whether the first slot of all holds more than numbers of rows.
@@ -338,19 +338,19 @@ impl Accumulators {
         }
         let with_rows = self.counts_with_rows();
         self.tables.iter_mut().zip(&mut other.tables).enumerate().all(|(number, (ours, theirs))| {
-            let are_like = ours.lanes() == theirs.lanes() && ours.groups() == theirs.groups();
+            let are_like = ours.slots() == theirs.slots() && ours.groups() == theirs.groups();
             are_like
-                && (0..ours.lanes()).all(|lane| {
-                    let is_counted = with_rows && (number, lane) == (0, 0);
-                    ours.has_room_for(theirs, lane)
-                        || [&mut *ours, &mut *theirs].into_iter().all(|table| tighten(table, lane, is_counted))
+                && (0..ours.slots()).all(|slot| {
+                    let is_counted = with_rows && (number, slot) == (0, 0);
+                    ours.has_room_for(theirs, slot)
+                        || [&mut *ours, &mut *theirs].into_iter().all(|table| tighten(table, slot, is_counted))
                 })
         })
     }
 
     /// Adds the slots of others, for which [there is room](Accumulators::have_room_for).
     pub(crate) fn merge_slots(&mut self, other: &Self) {
-        self.tables.iter_mut().zip(&other.tables).for_each(|(ours, theirs)| ours.absorb(theirs));
+        self.tables.iter_mut().zip(&other.tables).for_each(|(ours, theirs)| ours.merge(theirs));
     }
 
     /// Adds sets of rows of which only sums and bounds are known, to these groups.
@@ -360,14 +360,14 @@ impl Accumulators {
         summary: &Summary<'_>,
         ids: &[u32],
         groups: usize,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         self.grow_rows(groups);
         if self.rows.state.is_none() {
             self.rows.others.add_sets(ids, summary.rows)?;
         }
         for Aggregated { positions, states } in &mut self.columns {
             let column = positions.first().and_then(|&position| summary.columns.get(position));
-            let column = column.ok_or(Malformed("a summary's column is not there"))?;
+            let column = column.ok_or(BatchError("a summary's column is not there"))?;
             for Kept { state, .. } in states {
                 state.grow(groups);
                 state.summaries(level, ids, summary.rows, column)?;
@@ -387,7 +387,7 @@ impl Accumulators {
 
 /// The next slots, of tables that have this many.
 fn next_place(tables: &mut Vec<usize>, wanted: usize) -> SlotPosition {
-    if tables.last().is_none_or(|lanes| lanes + wanted > MOST_LANES) {
+    if tables.last().is_none_or(|slots| slots + wanted > MAX_SLOTS) {
         tables.push(0);
     }
     let table = tables.len() - 1;
@@ -396,25 +396,25 @@ fn next_place(tables: &mut Vec<usize>, wanted: usize) -> SlotPosition {
     SlotPosition::Slots { table, first }
 }
 
-/// Whether a batch of which the addends of a slot come together to `most` may be added; room is made if that is easy.
-fn reserve(table: &mut LaneTable, lane: usize, addend: &Addend<'_>, most: u64) -> bool {
-    let is_counted = matches!(addend, Addend::Counted(_));
-    table.reserve(lane, most) || (most <= MOST_AT_ONCE && tighten(table, lane, is_counted) && table.reserve(lane, most))
+/// Whether a batch of which the operands of a slot come together to `most` may be added; room is made if that is easy.
+fn reserve(table: &mut SlotTable, slot: usize, operand: &Operand<'_>, most: u64) -> bool {
+    let is_counted = matches!(operand, Operand::Counted(_));
+    table.reserve(slot, most) || (most <= MOST_AT_ONCE && tighten(table, slot, is_counted) && table.reserve(slot, most))
 }
 
-/// Makes room in a lane, which holds [`Counted`](lanes::Counted) words or plain sums; `false` if less than half is free
+/// Makes room in a slot, which holds [`Counted`](table::Counted) words or plain sums; `false` if less than half is free
 /// afterwards.
-fn tighten(table: &mut LaneTable, lane: usize, is_counted: bool) -> bool {
+fn tighten(table: &mut SlotTable, slot: usize, is_counted: bool) -> bool {
     match is_counted {
-        true => table.tighten(lane, |sum| lanes::Counted::of(sum).size()),
-        false => table.tighten(lane, i64::unsigned_abs),
+        true => table.tighten(slot, |sum| table::Counted::of(sum).size()),
+        false => table.tighten(slot, i64::unsigned_abs),
     }
 }
 
 /// Counts integers together with rows.
-fn with_rows((addend, most): (Addend<'_>, u64)) -> (Addend<'_>, u64) {
-    match addend {
-        Addend::Integers(values) => (Addend::Counted(values), lanes::Counted::room(values.len(), most)),
+fn with_rows((operand, most): (Operand<'_>, u64)) -> (Operand<'_>, u64) {
+    match operand {
+        Operand::Integers(values) => (Operand::Counted(values), table::Counted::room(values.len(), most)),
         other => (other, u64::MAX),
     }
 }
@@ -428,8 +428,8 @@ impl Aggregated {
         selection: Selection<'a>,
         ids: GroupIds<'a>,
         Scratch { first, second, both }: &'a mut Scratch,
-    ) -> Result<Counted<'a>, Malformed> {
-        let column = |position: usize| batch.columns.get(position).ok_or(Malformed("a column is not there"));
+    ) -> Result<Counted<'a>, BatchError> {
+        let column = |position: usize| batch.columns.get(position).ok_or(BatchError("a column is not there"));
         match self.positions[..] {
             [one] => {
                 let column = column(one)?;
@@ -445,7 +445,7 @@ impl Aggregated {
                 let (ids, values) = first.of(level, &one, selection, ids);
                 Ok(Counted { ids, values: vec![values, others], nulls })
             }
-            [] => Err(Malformed("an aggregate has no column")),
+            [] => Err(BatchError("an aggregate has no column")),
         }
     }
 }

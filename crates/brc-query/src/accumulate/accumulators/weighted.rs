@@ -2,7 +2,7 @@
 
 use super::{Accumulators, Counted, Kept};
 use crate::keys::group_ids::GroupIds;
-use crate::values::fault::Malformed;
+use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use brc_core::Batch;
 use brc_kernels::cpu::Level;
@@ -17,7 +17,7 @@ impl Accumulators {
         selection: Selection<'_>,
         (ids, weights): (&[u32], &[u32]),
         groups: usize,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         self.grow_rows(groups);
         if self.rows.state.is_none() {
             self.rows.others.add_sets(ids, weights)?;
@@ -27,7 +27,7 @@ impl Accumulators {
             let Counted { ids: left, values, nulls } =
                 column.counted(level, batch, selection, GroupIds::Rows(&places), memory)?;
             let (GroupIds::Rows(left), [values]) = (left, &values[..]) else {
-                return Err(Malformed("pairs of values stand for others"));
+                return Err(BatchError("pairs of values stand for others"));
             };
             let of_left = |all: &[u32]| left.iter().map(|&place| all[place as usize]).collect::<Vec<_>>();
             let (its_ids, its_weights) = (of_left(ids), of_left(weights));

@@ -57,19 +57,19 @@ pub(crate) fn get_all<T: Clone>(
 }
 
 /// [`set`] for each of the contiguous tuples of `width` words.
-pub(crate) fn set_all(tuples: &mut [u64], width: usize, start: u32, bits: u32, lane: &[u64]) {
+pub(crate) fn set_all(tuples: &mut [u64], width: usize, start: u32, bits: u32, column_words: &[u64]) {
     let (word, used) = ((start / 64) as usize, start % 64);
     let room = 64 - used;
     if bits == 0 {
     } else if bits <= room {
         let shift = room - bits;
         if width == 1 {
-            return tuples.iter_mut().zip(lane).for_each(|(tuple, &value)| *tuple |= value << shift);
+            return tuples.iter_mut().zip(column_words).for_each(|(tuple, &value)| *tuple |= value << shift);
         }
-        tuples.chunks_exact_mut(width).zip(lane).for_each(|(tuple, &value)| tuple[word] |= value << shift);
+        tuples.chunks_exact_mut(width).zip(column_words).for_each(|(tuple, &value)| tuple[word] |= value << shift);
     } else {
         let (right, left) = (bits - room, 64 - (bits - room));
-        for (tuple, &value) in tuples.chunks_exact_mut(width).zip(lane) {
+        for (tuple, &value) in tuples.chunks_exact_mut(width).zip(column_words) {
             tuple[word] |= value >> right;
             tuple[word + 1] |= value << left;
         }
@@ -88,14 +88,14 @@ mod tests {
             let mut tuples = vec![0; values.len() * 3];
             set_all(&mut tuples, 3, start, bits, &values);
             if start + bits <= 64 {
-                let (mut words, mut lane) = (vec![0; values.len()], Vec::new());
+                let (mut words, mut column_words) = (vec![0; values.len()], Vec::new());
                 set_all(&mut words, 1, start, bits, &values);
-                get_all(&words, 1, start, bits, |bits| bits, &mut lane);
-                prop_assert_eq!(&lane, &values);
+                get_all(&words, 1, start, bits, |bits| bits, &mut column_words);
+                prop_assert_eq!(&column_words, &values);
             }
-            let mut lane = Vec::new();
-            get_all(&tuples, 3, start, bits, |bits| bits, &mut lane);
-            prop_assert_eq!(&lane, &values);
+            let mut column_words = Vec::new();
+            get_all(&tuples, 3, start, bits, |bits| bits, &mut column_words);
+            prop_assert_eq!(&column_words, &values);
             for (tuple, &value) in tuples.chunks_exact(3).zip(&values) {
                 prop_assert_eq!(get(tuple, start, bits), value);
                 let mut alone = [0; 3];

@@ -3,15 +3,15 @@
 use super::bits::{set, set_all};
 use super::inline;
 use super::{EncodedKey, KeyEncoding, Kind};
-use crate::values::fault::Malformed;
-use crate::values::fault::TOO_LARGE;
+use crate::values::error::BatchError;
+use crate::values::error::TOO_LARGE;
 use crate::values::float_key::float_key;
 use brc_core::batch::codes_of;
 use brc_core::{Batch, ByteStrings, Column, Data, Dictionary, Integers};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{bounds, integer_bounds};
 
-const NO_CODE: Malformed = Malformed("a code is not in its dictionary");
+const NO_CODE: BatchError = BatchError("a code is not in its dictionary");
 
 /// Encodes the keys of batch after batch for one worker.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct KeyEncoder<'a> {
     /// What each of the scanner's codes is encoded as, for each key whose strings are encoded as one number.
     numbers: Vec<Numbers>,
     codes: Vec<u32>,
-    lane: Vec<u64>,
+    column_words: Vec<u64>,
     /// The tuples of the rows of a batch.
     pub(crate) tuples: Vec<u64>,
     /// Which rows fit.
@@ -53,11 +53,11 @@ impl Nulls {
 impl<'a> KeyEncoder<'a> {
     pub(crate) fn new(encoding: &'a KeyEncoding) -> Self {
         let numbers = vec![Numbers { of_codes: Vec::new(), are_codes: true }; encoding.keys.len()];
-        Self { encoding, numbers, codes: Vec::new(), lane: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
+        Self { encoding, numbers, codes: Vec::new(), column_words: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
     }
 
     /// Encodes the keys of all rows of a batch, which has no other columns.
-    pub(crate) fn encode(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
+    pub(crate) fn encode(&mut self, batch: &Batch<'_>) -> Result<(), BatchError> {
         self.fits.clear();
         self.fits.resize(batch.rows, true);
         self.tuples.clear();
@@ -68,7 +68,7 @@ impl<'a> KeyEncoder<'a> {
         Ok(())
     }
 
-    fn encode_key(&mut self, index: usize, key: &EncodedKey, column: &Column<'_>) -> Result<(), Malformed> {
+    fn encode_key(&mut self, index: usize, key: &EncodedKey, column: &Column<'_>) -> Result<(), BatchError> {
         let nulls = Nulls::of(column);
         if let Some(bit) = key.null.filter(|_| !nulls.0.is_empty()) {
             let tuples = self.tuples.chunks_exact_mut(self.encoding.width);
@@ -78,12 +78,12 @@ impl<'a> KeyEncoder<'a> {
         }
         match (&key.kind, column.data) {
             (Kind::Integers { min, span }, Data::Integers(values)) => {
-                self.lane.clear();
-                integers(values, *min, &mut self.lane)?;
+                self.column_words.clear();
+                integers(values, *min, &mut self.column_words)?;
                 let bounds = integer_bounds(Level::best(), values);
                 let is_inside = |(low, high): (i64, i64)| low >= *min && high.wrapping_sub(*min) as u64 <= *span;
                 if !nulls.0.is_empty() || !bounds.is_some_and(is_inside) {
-                    for (row, (word, fits)) in self.lane.iter_mut().zip(&mut self.fits).enumerate() {
+                    for (row, (word, fits)) in self.column_words.iter_mut().zip(&mut self.fits).enumerate() {
                         let (null, inside) = (nulls.has(row), *word <= *span);
                         *fits &= inside | null;
                         *word = if inside & !null { *word } else { 0 };
@@ -91,9 +91,9 @@ impl<'a> KeyEncoder<'a> {
                 }
             }
             (Kind::Floats, Data::Floats(values)) => {
-                self.lane.clear();
+                self.column_words.clear();
                 let word = |(row, &value): (usize, &f64)| if nulls.has(row) { 0 } else { float_key(value) };
-                self.lane.extend(values.iter().enumerate().map(word));
+                self.column_words.extend(values.iter().enumerate().map(word));
             }
             (Kind::Coded(_) | Kind::Symbols(_), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
                 self.numbers_of_codes(index, &key.kind, column, dictionary, &nulls)?;
@@ -120,10 +120,10 @@ impl<'a> KeyEncoder<'a> {
                 return Ok(());
             }
             (Kind::Integers { .. } | Kind::Floats | Kind::Coded(_) | Kind::Symbols(_) | Kind::Inline { .. }, _) => {
-                return Err(Malformed("a key is of another type than its column"));
+                return Err(BatchError("a key is of another type than its column"));
             }
         }
-        set_all(&mut self.tuples, self.encoding.width, key.start, key.kind.bits(), &self.lane);
+        set_all(&mut self.tuples, self.encoding.width, key.start, key.kind.bits(), &self.column_words);
         Ok(())
     }
 
@@ -135,15 +135,15 @@ impl<'a> KeyEncoder<'a> {
         column: &Column<'_>,
         dictionary: &Dictionary,
         nulls: &Nulls,
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), BatchError> {
         self.codes.clear();
         codes_of(column, &mut self.codes);
-        self.lane.clear();
+        self.column_words.clear();
         if let (Kind::Coded(coded), true) = (kind, nulls.0.is_empty())
             && let Some(ranks) = coded.ranks(dictionary)
         {
             let rank = |&code: &u32| ranks.get(code as usize).map(|&rank| u64::from(rank)).ok_or(NO_CODE);
-            return self.codes.iter().try_for_each(|code| rank(code).map(|rank| self.lane.push(rank)));
+            return self.codes.iter().try_for_each(|code| rank(code).map(|rank| self.column_words.push(rank)));
         }
         let Numbers { of_codes: numbers, are_codes } = &mut self.numbers[index];
         for code in numbers.len() as u32..dictionary.len() as u32 {
@@ -152,32 +152,32 @@ impl<'a> KeyEncoder<'a> {
             numbers.push(number);
         }
         if *are_codes && nulls.0.is_empty() {
-            self.lane.extend(self.codes.iter().map(|&code| u64::from(code)));
+            self.column_words.extend(self.codes.iter().map(|&code| u64::from(code)));
             let is_unknown = |(_, most): (i64, i64)| most >= numbers.len() as i64;
             return if bounds(Level::best(), &self.codes).is_some_and(is_unknown) { Err(NO_CODE) } else { Ok(()) };
         }
         for (row, (&code, fits)) in self.codes.iter().zip(&mut self.fits).enumerate() {
             if nulls.has(row) {
-                self.lane.push(0);
+                self.column_words.push(0);
                 continue;
             }
             let number = *numbers.get(code as usize).ok_or(NO_CODE)?;
             *fits &= number.is_some();
-            self.lane.push(number.unwrap_or(0));
+            self.column_words.push(number.unwrap_or(0));
         }
         Ok(())
     }
 
     /// Finds the numbers of strings.
     fn numbers_of(&mut self, kind: &Kind, strings: ByteStrings<'_>, nulls: &Nulls) {
-        self.lane.clear();
+        self.column_words.clear();
         if let (Kind::Symbols(symbols), true) = (kind, nulls.0.is_empty()) {
-            return symbols.numbers(strings, &mut self.fits, &mut self.lane);
+            return symbols.numbers(strings, &mut self.fits, &mut self.column_words);
         }
         for (row, (string, fits)) in strings.iter().zip(&mut self.fits).enumerate() {
             let number = if nulls.has(row) { Some(0) } else { number(kind, string, 0) };
             *fits &= number.is_some();
-            self.lane.push(number.unwrap_or(0));
+            self.column_words.push(number.unwrap_or(0));
         }
     }
 
@@ -193,8 +193,8 @@ impl<'a> KeyEncoder<'a> {
         }
         let mut at = key.start;
         for piece in inline::pieces(longest).enumerate() {
-            inline::pieces_of(strings, piece, longest, |row| nulls.has(row), &mut self.lane);
-            set_all(&mut self.tuples, self.encoding.width, at, piece.1, &self.lane);
+            inline::pieces_of(strings, piece, longest, |row| nulls.has(row), &mut self.column_words);
+            set_all(&mut self.tuples, self.encoding.width, at, piece.1, &self.column_words);
             at += piece.1;
         }
     }
@@ -211,16 +211,16 @@ pub(crate) fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
 }
 
 /// Appends the distances of integers from `min`, modulo 2⁶⁴: those up to a span are just those of the values up to it.
-pub(crate) fn integers(values: Integers<'_>, min: i64, lane: &mut Vec<u64>) -> Result<(), Malformed> {
+pub(crate) fn integers(values: Integers<'_>, min: i64, column_words: &mut Vec<u64>) -> Result<(), BatchError> {
     let distance = |value: i64| value.wrapping_sub(min) as u64;
     match values {
-        Integers::I8(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
-        Integers::I16(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
-        Integers::I32(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
-        Integers::I64(values) => lane.extend(values.iter().map(|&value| distance(value))),
+        Integers::I8(values) => column_words.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I16(values) => column_words.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I32(values) => column_words.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I64(values) => column_words.extend(values.iter().map(|&value| distance(value))),
         Integers::I128(values) => {
             for &value in values {
-                lane.push(distance(value.try_into().map_err(|_| TOO_LARGE)?));
+                column_words.push(distance(value.try_into().map_err(|_| TOO_LARGE)?));
             }
         }
     }

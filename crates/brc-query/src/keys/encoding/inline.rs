@@ -23,12 +23,12 @@ pub(crate) fn pieces_of(
     (index, bits): (usize, u32),
     longest: usize,
     is_null: impl Fn(usize) -> bool,
-    lane: &mut Vec<u64>,
+    column_words: &mut Vec<u64>,
 ) {
     let (offsets, bytes) = strings.parts();
     let is_length = index * 8 >= longest;
-    lane.clear();
-    lane.extend(offsets.windows(2).enumerate().map(|(row, pair)| {
+    column_words.clear();
+    column_words.extend(offsets.windows(2).enumerate().map(|(row, pair)| {
         let (start, end) = (pair[0] as usize, pair[1] as usize);
         match end - start {
             length if length > longest || is_null(row) => 0,

@@ -47,7 +47,7 @@ impl EncodedKeys {
     }
 
     /// Frees the index: no more tuples will come.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn prepare(&mut self) {
         self.index = TupleIndex::default();
     }
 

@@ -255,9 +255,9 @@ impl KeyEncoding {
                 cells.extend_codes(codes, coded.names());
             }
             Kind::Symbols(symbols) => {
-                let mut lane = Vec::new();
-                get_all(tuples, width, *start, bits, |bits| bits, &mut lane);
-                cells.extend_texts(|ends, bytes| symbols.write_all(&lane, ends, bytes));
+                let mut column_words = Vec::new();
+                get_all(tuples, width, *start, bits, |bits| bits, &mut column_words);
+                cells.extend_texts(|ends, bytes| symbols.write_all(&column_words, ends, bytes));
             }
             Kind::Inline { longest } => cells.extend_strings(rows, |row, out| {
                 write_inline(&tuples[row * width..(row + 1) * width], *start, *longest, out);

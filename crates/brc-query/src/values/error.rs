@@ -6,24 +6,24 @@ use std::path::Path;
 
 /// What is wrong with a batch: it lacks a column that the scan requested, or a value is out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed(pub(crate) &'static str);
+pub(crate) struct BatchError(pub(crate) &'static str);
 
-impl From<UnknownGroup> for Malformed {
+impl From<UnknownGroup> for BatchError {
     fn from(_: UnknownGroup) -> Self {
         Self("a code is not in its dictionary")
     }
 }
 
 /// A number is too large for statistics or keys.
-pub(crate) const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
+pub(crate) const TOO_LARGE: BatchError = BatchError("a number does not fit 64 bits");
 
 pub(crate) const TOO_LONG: &str = "a string of more than 2 GiB";
 
 /// Why an expression cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// The batch is malformed, as [`Malformed`] says.
-    Malformed(&'static str),
+pub(crate) enum EvalError {
+    /// The batch is malformed, as [`BatchError`] says.
+    BatchError(&'static str),
     /// A value of a row is outside the domain of a function.
     Value(String),
     /// The strings of a batch exceed the given memory limit in bytes, or without one the 2 GiB of a batch.
@@ -38,19 +38,19 @@ pub(crate) fn too_large(limit: Option<u64>) -> Error {
     }
 }
 
-impl Fault {
+impl EvalError {
     /// The fault as an error of a scan of a file.
     pub(crate) fn error(self, path: &Path) -> Error {
         match self {
-            Self::Malformed(reason) => Error::corrupt(path, "a batch of rows", reason),
+            Self::BatchError(reason) => Error::corrupt(path, "a batch of rows", reason),
             Self::Value(message) => Error::Expression(message),
             Self::TooLarge(limit) => too_large(limit),
         }
     }
 }
 
-impl From<Malformed> for Fault {
-    fn from(malformed: Malformed) -> Self {
-        Self::Malformed(malformed.0)
+impl From<BatchError> for EvalError {
+    fn from(malformed: BatchError) -> Self {
+        Self::BatchError(malformed.0)
     }
 }

@@ -1,17 +1,17 @@
-//! The inputs of the accumulator lanes: columns or expressions of them, evaluated to 64-bit integers a chunk of rows at
+//! The inputs of the accumulator slots: columns or expressions of them, evaluated to 64-bit integers a chunk of rows at
 //! a time.
 
 use super::floats::Limbs;
-use super::lanes::{CHUNK, Counted, MOST_LANES, Words};
 use super::split::split;
+use super::table::{CHUNK, Counted, MAX_SLOTS, Words};
 use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::Key;
 use brc_core::Integers;
 use std::ops::Range;
 
-/// The value that each row of a batch adds to a lane of its group.
+/// The value that each row of a batch adds to a slot of its group.
 #[derive(Debug, Clone, Copy)]
-pub enum Addend<'a> {
+pub enum Operand<'a> {
     /// The constant 1.
     One,
     /// An integer of up to 64 bits.
@@ -26,7 +26,7 @@ pub enum Addend<'a> {
     Low(&'a [f64], Limbs),
 }
 
-impl Addend<'_> {
+impl Operand<'_> {
     /// The number of rows of the input columns; `usize::MAX`, which matches no batch, if two factors differ in length;
     /// `None` if any number of rows matches.
     pub(super) fn rows(&self) -> Option<usize> {
@@ -38,7 +38,7 @@ impl Addend<'_> {
         }
     }
 
-    /// Evaluates the addend for the rows from `start` on.
+    /// Evaluates the operand for the rows from `start` on.
     pub(super) fn write(&self, level: Level, start: usize, out: &mut [i64]) {
         let rows = start..start + out.len();
         match *self {
@@ -60,69 +60,69 @@ impl Addend<'_> {
     }
 }
 
-/// The evaluation of all addends of a batch, each with its lane.
+/// The evaluation of all operands of a batch, each with its slot.
 pub(super) struct Evaluator<'a> {
-    addends: &'a [(usize, Addend<'a>)],
-    evaluations: [Evaluation<'a>; MOST_LANES],
+    operands: &'a [(usize, Operand<'a>)],
+    evaluations: [Evaluation<'a>; MAX_SLOTS],
 }
 
 impl<'a> Evaluator<'a> {
-    /// Plans the evaluation of at most [`MOST_LANES`] addends.
-    pub(super) fn of(addends: &'a [(usize, Addend<'a>)]) -> Self {
-        debug_assert!(addends.len() <= MOST_LANES, "no more addends than lanes");
-        Self { addends, evaluations: std::array::from_fn(|index| Evaluation::of(addends, index)) }
+    /// Plans the evaluation of at most [`MAX_SLOTS`] operands.
+    pub(super) fn of(operands: &'a [(usize, Operand<'a>)]) -> Self {
+        debug_assert!(operands.len() <= MAX_SLOTS, "no more operands than slots");
+        Self { operands, evaluations: std::array::from_fn(|index| Evaluation::of(operands, index)) }
     }
 
-    /// Evaluates the addends of at most [`CHUNK`] rows.
-    pub(super) fn write(&self, level: Level, rows: Range<usize>, words: &mut [Words; MOST_LANES]) {
+    /// Evaluates the operands of at most [`CHUNK`] rows.
+    pub(super) fn write(&self, level: Level, rows: Range<usize>, words: &mut [Words; MAX_SLOTS]) {
         let Range { start, end } = rows;
-        for ((lane, addend), evaluation) in self.addends.iter().zip(&self.evaluations) {
+        for ((slot, operand), evaluation) in self.operands.iter().zip(&self.evaluations) {
             match evaluation {
-                Evaluation::Product(factors) => multiply(level, words, *factors, *lane, end - start),
+                Evaluation::Product(factors) => multiply(level, words, *factors, *slot, end - start),
                 Evaluation::Split(values, limbs, low) => {
-                    if let Ok([highs, lows]) = words.get_disjoint_mut([*lane, *low]) {
+                    if let Ok([highs, lows]) = words.get_disjoint_mut([*slot, *low]) {
                         split(level, *limbs, &values[start..end], highs, lows);
                     }
                 }
                 Evaluation::WithHigh => {}
-                Evaluation::Alone => addend.write(level, start, &mut words[*lane][..end - start]),
+                Evaluation::Alone => operand.write(level, start, &mut words[*slot][..end - start]),
             }
         }
     }
 }
 
-/// How an addend is evaluated.
+/// How an operand is evaluated.
 enum Evaluation<'a> {
     Alone,
-    /// From the already evaluated addends of these two lanes, which are the factors of a product.
+    /// From the already evaluated operands of these two slots, which are the factors of a product.
     Product([usize; 2]),
-    /// Both limbs of floats at once; the index is the lane of the lower limb.
+    /// Both limbs of floats at once; the index is the slot of the lower limb.
     Split(&'a [f64], Limbs, usize),
-    /// Nothing to do: evaluated together with the preceding addend.
+    /// Nothing to do: evaluated together with the preceding operand.
     WithHigh,
 }
 
 impl<'a> Evaluation<'a> {
-    fn of(addends: &[(usize, Addend<'a>)], index: usize) -> Self {
-        let low_of = |high: usize| match (addends.get(high)?.1, *addends.get(high + 1)?) {
-            (Addend::High(values, limbs), (lane, Addend::Low(others, other_limbs))) => {
-                (std::ptr::eq(values, others) && limbs == other_limbs).then_some((values, limbs, lane))
+    fn of(operands: &[(usize, Operand<'a>)], index: usize) -> Self {
+        let low_of = |high: usize| match (operands.get(high)?.1, *operands.get(high + 1)?) {
+            (Operand::High(values, limbs), (slot, Operand::Low(others, other_limbs))) => {
+                (std::ptr::eq(values, others) && limbs == other_limbs).then_some((values, limbs, slot))
             }
             _ => None,
         };
-        let Some((_, addend)) = addends.get(index) else { return Self::Alone };
-        match *addend {
-            Addend::Products(one, other) => {
-                let lane_of = |factor: Integers<'_>| {
-                    let mut before = addends[..index].iter();
-                    before.find(|(_, it)| matches!(it, Addend::Integers(values) if is_same(*values, factor)))
+        let Some((_, operand)) = operands.get(index) else { return Self::Alone };
+        match *operand {
+            Operand::Products(one, other) => {
+                let slot_of = |factor: Integers<'_>| {
+                    let mut before = operands[..index].iter();
+                    before.find(|(_, it)| matches!(it, Operand::Integers(values) if is_same(*values, factor)))
                 };
-                lane_of(one).zip(lane_of(other)).map_or(Self::Alone, |(one, other)| Self::Product([one.0, other.0]))
+                slot_of(one).zip(slot_of(other)).map_or(Self::Alone, |(one, other)| Self::Product([one.0, other.0]))
             }
-            Addend::High(..) => {
+            Operand::High(..) => {
                 low_of(index).map_or(Self::Alone, |(values, limbs, low)| Self::Split(values, limbs, low))
             }
-            Addend::Low(..) if index.checked_sub(1).and_then(low_of).is_some() => Self::WithHigh,
+            Operand::Low(..) if index.checked_sub(1).and_then(low_of).is_some() => Self::WithHigh,
             _ => Self::Alone,
         }
     }
@@ -140,12 +140,12 @@ fn is_same(one: Integers<'_>, other: Integers<'_>) -> bool {
     }
 }
 
-/// Multiplies the evaluated addends of two other lanes.
-fn multiply(level: Level, words: &mut [Words; MOST_LANES], [one, other]: [usize; 2], lane: usize, count: usize) {
-    if let Ok([one, out]) = words.get_disjoint_mut([one, lane]) {
+/// Multiplies the evaluated operands of two other slots.
+fn multiply(level: Level, words: &mut [Words; MAX_SLOTS], [one, other]: [usize; 2], slot: usize, count: usize) {
+    if let Ok([one, out]) = words.get_disjoint_mut([one, slot]) {
         out[..count].copy_from_slice(&one[..count]);
     }
-    if let Ok([other, out]) = words.get_disjoint_mut([other, lane]) {
+    if let Ok([other, out]) = words.get_disjoint_mut([other, slot]) {
         run_at(level, Multiply { factors: &other[..count], out: &mut out[..count] });
     }
 }

@@ -10,7 +10,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// The number of partitions.
-pub const PILES: usize = 1 << 8;
+pub const PARTITIONS: usize = 1 << 8;
 
 /// The number of words of a chunk, which is also the maximum size of a record.
 pub const CHUNK: usize = 1 << 11;
@@ -46,12 +46,12 @@ impl Head {
 
 /// The partition buffers of scattered records.
 #[derive(Debug)]
-pub struct Piles {
+pub struct PartitionBuffers {
     /// Vectors of which only the capacity is used: the chunks record which parts have been written.
     slabs: Vec<Vec<u64>>,
     /// The number of words of the last slab that are in use.
     used: usize,
-    heads: Box<[Head; PILES]>,
+    heads: Box<[Head; PARTITIONS]>,
     /// The chunks of each partition except its open one.
     full: Vec<Vec<Chunk>>,
     /// Chunks that can be reused.
@@ -61,24 +61,24 @@ pub struct Piles {
 }
 
 // SAFETY: all addresses refer to memory that is owned by the slabs, which move with them.
-unsafe impl Send for Piles {}
+unsafe impl Send for PartitionBuffers {}
 // SAFETY: nothing is written through shared references.
-unsafe impl Sync for Piles {}
+unsafe impl Sync for PartitionBuffers {}
 
-impl Default for Piles {
+impl Default for PartitionBuffers {
     fn default() -> Self {
         Self {
             slabs: Vec::new(),
             used: 0,
-            heads: Box::new([Head::NONE; PILES]),
-            full: vec![Vec::new(); PILES],
+            heads: Box::new([Head::NONE; PARTITIONS]),
+            full: vec![Vec::new(); PARTITIONS],
             free: Vec::new(),
             chunks: 0,
         }
     }
 }
 
-impl Piles {
+impl PartitionBuffers {
     /// The approximate number of words of all records, including the free space in open chunks.
     #[must_use]
     pub fn words(&self) -> usize {
@@ -87,28 +87,28 @@ impl Piles {
 
     /// Appends a record to a partition.
     #[inline(always)]
-    pub fn push<const WORDS: usize>(&mut self, pile: u8, record: &[u64; WORDS]) {
+    pub fn push<const WORDS: usize>(&mut self, partition: u8, record: &[u64; WORDS]) {
         const { assert!(WORDS <= CHUNK, "a record is not longer than a chunk") };
-        self.add(pile, record);
+        self.add(partition, record);
     }
 
     /// Appends a record of any size to a partition.
     ///
     /// # Panics
     /// If the record is longer than a chunk.
-    pub fn push_long(&mut self, pile: u8, record: &[u64]) {
+    pub fn push_long(&mut self, partition: u8, record: &[u64]) {
         assert!(record.len() <= CHUNK, "a record is not longer than a chunk");
-        self.add(pile, record);
+        self.add(partition, record);
     }
 
     /// Appends a record, which must not be longer than a chunk.
     #[inline(always)]
-    fn add(&mut self, pile: u8, record: &[u64]) {
+    fn add(&mut self, partition: u8, record: &[u64]) {
         let words = record.len();
-        if self.heads[usize::from(pile)].free < words {
-            self.next_chunk(pile);
+        if self.heads[usize::from(partition)].free < words {
+            self.next_chunk(partition);
         }
-        let head = &mut self.heads[usize::from(pile)];
+        let head = &mut self.heads[usize::from(partition)];
         // SAFETY: `words` words are free at `next`, in a slab that only this object uses, or the record is empty. A
         // short copy of constant size is compiled without a call.
         unsafe {
@@ -126,10 +126,10 @@ impl Piles {
 
     #[cold]
     #[inline(never)]
-    fn next_chunk(&mut self, pile: u8) {
-        self.close(pile);
+    fn next_chunk(&mut self, partition: u8) {
+        self.close(partition);
         let next = self.free.pop().unwrap_or_else(|| self.new_chunk());
-        self.heads[usize::from(pile)] = Head { next, free: CHUNK };
+        self.heads[usize::from(partition)] = Head { next, free: CHUNK };
         self.chunks += 1;
     }
 
@@ -150,29 +150,29 @@ impl Piles {
     }
 
     /// Closes the open chunk of a partition, if there is one.
-    fn close(&mut self, pile: u8) {
-        let Head { next, free } = std::mem::replace(&mut self.heads[usize::from(pile)], Head::NONE);
+    fn close(&mut self, partition: u8) {
+        let Head { next, free } = std::mem::replace(&mut self.heads[usize::from(partition)], Head::NONE);
         if next == NonNull::dangling() {
             return;
         }
         let words = CHUNK - free;
         // SAFETY: `words` words of the chunk were written before `next`.
         let start = unsafe { next.sub(words) };
-        self.full[usize::from(pile)].push(Chunk { start, words });
+        self.full[usize::from(partition)].push(Chunk { start, words });
     }
 
     /// Whether a partition has no records.
     #[must_use]
-    pub fn are_none_of(&self, pile: u8) -> bool {
-        let pile = usize::from(pile);
-        self.full[pile].is_empty() && self.heads[pile].next == NonNull::dangling()
+    pub fn are_none_of(&self, partition: u8) -> bool {
+        let partition = usize::from(partition);
+        self.full[partition].is_empty() && self.heads[partition].next == NonNull::dangling()
     }
 
     /// All records of a partition, chunk by chunk.
-    pub fn of_pile(&mut self, pile: u8) -> impl Iterator<Item = &[u64]> {
-        self.close(pile);
+    pub fn of_partition(&mut self, partition: u8) -> impl Iterator<Item = &[u64]> {
+        self.close(partition);
         let slabs = &self.slabs;
-        self.full[usize::from(pile)].iter().map(|chunk| chunk.of(slabs))
+        self.full[usize::from(partition)].iter().map(|chunk| chunk.of(slabs))
     }
 
     /// Calls `each` with the records of a partition, chunk by chunk, until it returns `false`. Consumed chunks are
@@ -180,10 +180,10 @@ impl Piles {
     ///
     /// # Errors
     /// Errors of `each`.
-    pub fn drain<E>(&mut self, pile: u8, mut each: impl FnMut(&[u64]) -> Result<bool, E>) -> Result<(), E> {
-        self.close(pile);
+    pub fn drain<E>(&mut self, partition: u8, mut each: impl FnMut(&[u64]) -> Result<bool, E>) -> Result<(), E> {
+        self.close(partition);
         let Self { slabs, full, free, .. } = self;
-        let full = &mut full[usize::from(pile)];
+        let full = &mut full[usize::from(partition)];
         let mut taken = 0;
         for chunk in &*full {
             if !each(chunk.of(slabs))? {
@@ -198,7 +198,7 @@ impl Piles {
 
     /// The records of each partition.
     pub fn into_each(mut self) -> impl Iterator<Item = Chunks> {
-        (0..=u8::MAX).for_each(|pile| self.close(pile));
+        (0..=u8::MAX).for_each(|partition| self.close(partition));
         let slabs = Arc::new(self.slabs);
         self.full.into_iter().map(move |chunks| Chunks { slabs: Arc::clone(&slabs), chunks })
     }
@@ -258,13 +258,13 @@ mod tests {
         fn records_stay_in_their_partitions(
             turns in prop::collection::vec((prop::collection::vec((0..3usize, 1..3000u64), 0..6), 0..3usize, 0..4usize), 1..12),
         ) {
-            let (mut piles, mut expected, mut last) = (Piles::default(), vec![Vec::new(); 3], 0u64);
+            let (mut buffers, mut expected, mut last) = (PartitionBuffers::default(), vec![Vec::new(); 3], 0u64);
             for (pushes, drained, most) in turns {
-                for (pile, count) in pushes {
+                for (partition, count) in pushes {
                     for _ in 0..count {
                         last += 1;
-                        piles.push(pile as u8, &[last, pile as u64]);
-                        expected[pile].extend([last, pile as u64]);
+                        buffers.push(partition as u8, &[last, partition as u64]);
+                        expected[partition].extend([last, partition as u64]);
                     }
                 }
                 let (mut taken, mut chunks) = (Vec::new(), 0);
@@ -274,14 +274,14 @@ mod tests {
                     taken.extend_from_slice(if takes { chunk } else { &[] });
                     Ok::<_, ()>(takes)
                 };
-                piles.drain(drained as u8, each).unwrap();
+                buffers.drain(drained as u8, each).unwrap();
                 let rest = expected[drained].split_off(taken.len());
                 prop_assert_eq!(&taken, &std::mem::replace(&mut expected[drained], rest));
-                prop_assert_eq!(piles.are_none_of(drained as u8), expected[drained].is_empty());
-                prop_assert_eq!(records(piles.of_pile(drained as u8)), expected[drained].as_slice());
-                prop_assert!(piles.words() >= expected.iter().map(Vec::len).sum());
+                prop_assert_eq!(buffers.are_none_of(drained as u8), expected[drained].is_empty());
+                prop_assert_eq!(records(buffers.of_partition(drained as u8)), expected[drained].as_slice());
+                prop_assert!(buffers.words() >= expected.iter().map(Vec::len).sum());
             }
-            for (chunks, expected) in piles.into_each().zip(&expected) {
+            for (chunks, expected) in buffers.into_each().zip(&expected) {
                 prop_assert_eq!(records(chunks.iter()), expected.as_slice());
             }
         }
@@ -289,11 +289,11 @@ mod tests {
 
     #[test]
     fn memory_is_used_again() {
-        let mut piles = Piles::default();
+        let mut buffers = PartitionBuffers::default();
         for turn in 0..100u64 {
-            (0..10 * CHUNK as u64).for_each(|_| piles.push(1, &[turn]));
-            piles.drain(1, |_| Ok::<_, ()>(true)).unwrap();
+            (0..10 * CHUNK as u64).for_each(|_| buffers.push(1, &[turn]));
+            buffers.drain(1, |_| Ok::<_, ()>(true)).unwrap();
         }
-        assert_eq!((piles.slabs.len(), piles.words()), (1, 0));
+        assert_eq!((buffers.slabs.len(), buffers.words()), (1, 0));
     }
 }

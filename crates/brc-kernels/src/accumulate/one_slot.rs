@@ -1,24 +1,24 @@
-//! Accumulator rows of a single lane: nothing is transposed, and integers are added directly from their column.
+//! Accumulator rows of a single slot: nothing is transposed, and integers are added directly from their column.
 
 use super::UnknownGroup;
-use super::lanes::{Addend, COPIES, Counted};
+use super::table::{COPIES, Counted, Operand};
 use crate::cpu::Level;
 use crate::direct::bounds;
 use brc_core::Integers;
 
-/// Adds rows to the sums of their groups, of which each has `copies`; `None` if the addend must be evaluated first.
-pub(super) fn add_addend(
+/// Adds rows to the sums of their groups, of which each has `copies`; `None` if the operand must be evaluated first.
+pub(super) fn add_operand(
     level: Level,
     copies: usize,
     groups: &[u32],
-    addend: Addend<'_>,
+    operand: Operand<'_>,
     sums: &mut [i64],
 ) -> Option<Result<(), UnknownGroup>> {
-    Some(match addend {
-        Addend::One => add_words(level, copies, groups, groups, |_| 1, sums),
-        Addend::Integers(values) => add_integers(level, copies, groups, values, 0, sums),
-        Addend::Counted(values) => add_integers(level, copies, groups, values, Counted::ONE, sums),
-        Addend::Products(..) | Addend::High(..) | Addend::Low(..) => return None,
+    Some(match operand {
+        Operand::One => add_words(level, copies, groups, groups, |_| 1, sums),
+        Operand::Integers(values) => add_integers(level, copies, groups, values, 0, sums),
+        Operand::Counted(values) => add_integers(level, copies, groups, values, Counted::ONE, sums),
+        Operand::Products(..) | Operand::High(..) | Operand::Low(..) => return None,
     })
 }
 
@@ -122,26 +122,26 @@ mod tests {
                 (Integers::I128(&i128s), |value| value << 3),
             ];
             for level in Level::available() {
-                let check = |addend: Addend<'_>, word: &dyn Fn(i64) -> i64| {
+                let check = |operand: Operand<'_>, word: &dyn Fn(i64) -> i64| {
                     let mut sums = vec![0; 70 * copies];
-                    add_addend(level, copies, &groups, addend, &mut sums).unwrap().unwrap();
+                    add_operand(level, copies, &groups, operand, &mut sums).unwrap().unwrap();
                     for (group, copies) in sums.chunks(copies).enumerate() {
                         let sum = copies.iter().fold(0i64, |sum, &copy| sum.wrapping_add(copy));
-                        assert_eq!(sum, expected(&rows, group, word), "{addend:?} {group}");
+                        assert_eq!(sum, expected(&rows, group, word), "{operand:?} {group}");
                     }
                     // A table that ends before the group of the last row.
                     if let Some((&group, _)) = groups.split_last() {
                         let mut sums = vec![0; group as usize * copies];
-                        assert_eq!(add_addend(level, copies, &groups, addend, &mut sums), Some(Err(UnknownGroup)));
+                        assert_eq!(add_operand(level, copies, &groups, operand, &mut sums), Some(Err(UnknownGroup)));
                     }
                 };
-                check(Addend::One, &|_| 1);
+                check(Operand::One, &|_| 1);
                 for (values, word) in integers {
-                    check(Addend::Integers(values), &word);
-                    check(Addend::Counted(values), &|value| Counted::ONE.wrapping_add(word(value)));
+                    check(Operand::Integers(values), &word);
+                    check(Operand::Counted(values), &|value| Counted::ONE.wrapping_add(word(value)));
                 }
-                let products = Addend::Products(integers[0].0, integers[1].0);
-                prop_assert_eq!(add_addend(level, copies, &groups, products, &mut [0; 4]), None);
+                let products = Operand::Products(integers[0].0, integers[1].0);
+                prop_assert_eq!(add_operand(level, copies, &groups, products, &mut [0; 4]), None);
             }
         }
     }

@@ -1,29 +1,30 @@
 //! Row-oriented accumulators: the sums of several aggregates for a group are adjacent in memory, so that a row of a
 //! table with many groups causes one cache miss, for any number of aggregates.
 //!
-//! A lane is a 64-bit sum that every group has. The inputs of a batch are first evaluated to 64-bit integers; then all
-//! lanes of a row's group are updated together. A table with a single lane skips the first step if possible: integers
+//! A slot is a 64-bit sum that every group has. The inputs of a batch are first evaluated to 64-bit integers; then all
+//! slots of a row's group are updated together. A table with a single slot skips the first step if possible: integers
 //! are added directly from their column.
 
-use super::addends::Evaluator;
-use super::one_lane::add_addend;
+use super::one_slot::add_operand;
+use super::operands::Evaluator;
 use super::rows::add_rows;
+use super::run_sums::Runs;
 use super::{UnknownGroup, few};
-use crate::cpu::{Kernel, Level, run_at};
+use crate::cpu::Level;
 use brc_core::{Integers, Run};
 
-pub use super::addends::Addend;
+pub use super::operands::Operand;
 
-/// The maximum number of lanes of a table: one cache line.
-pub const MOST_LANES: usize = 8;
+/// The maximum number of slots of a table: one cache line.
+pub const MAX_SLOTS: usize = 8;
 
-/// The number of rows that are evaluated together: the inputs of all lanes fit in the L1 cache.
+/// The number of rows that are evaluated together: the inputs of all slots fit in the L1 cache.
 pub(super) const CHUNK: usize = 256;
 
-/// The limit for the sum of a lane.
+/// The limit for the sum of a slot.
 const ROOM: u64 = 1 << 62;
 
-/// The limit for what one batch adds to a lane: a table that was cleared has room for a batch that was reserved before.
+/// The limit for what one batch adds to a slot: a table that was cleared has room for a batch that was reserved before.
 pub const MOST_AT_ONCE: u64 = ROOM / 2;
 
 /// The number of accumulator rows per group if there are few groups: consecutive input rows use different ones, so that
@@ -51,7 +52,7 @@ pub enum Groups<'a> {
     Runs(&'a [Run]),
 }
 
-/// The sum and the count of integers, in one lane: the count is in the bits above the sum.
+/// The sum and the count of integers, in one slot: the count is in the bits above the sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// The number of integers.
@@ -67,11 +68,11 @@ impl Counted {
     /// A count of one.
     pub(super) const ONE: i64 = 1 << Self::BITS;
 
-    /// Unpacks a lane to which only [`Addend::Counted`] was added.
+    /// Unpacks a slot to which only [`Operand::Counted`] was added.
     #[must_use]
-    pub fn of(lane: i64) -> Self {
-        let sum = lane << (64 - Self::BITS) >> (64 - Self::BITS);
-        Self { count: (lane.wrapping_sub(sum) >> Self::BITS) as u64, sum }
+    pub fn of(slot: i64) -> Self {
+        let sum = slot << (64 - Self::BITS) >> (64 - Self::BITS);
+        Self { count: (slot.wrapping_sub(sum) >> Self::BITS) as u64, sum }
     }
 
     /// The minimum that must have been reserved for this count and sum.
@@ -80,53 +81,53 @@ impl Counted {
         Self::room(self.count as usize, self.sum.unsigned_abs())
     }
 
-    /// The amount to [reserve](LaneTable::reserve) for `rows` rows whose integers have a total magnitude of at most
+    /// The amount to [reserve](SlotTable::reserve) for `rows` rows whose integers have a total magnitude of at most
     /// `most`.
     #[must_use]
     pub fn room(rows: usize, most: u64) -> u64 {
-        // Sum and lane are signed; a value that uses up all of the room is one more than their maximum.
+        // Sum and slot are signed; a value that uses up all of the room is one more than their maximum.
         let (rows_bits, sum_bits) = (62 - Self::BITS, Self::BITS - 2);
         let share = |size: u64, bits: u32| size.saturating_mul(ROOM >> bits);
         share(rows as u64, rows_bits).max(share(most, sum_bits))
     }
 }
 
-/// The evaluated inputs of a lane for a chunk of rows.
+/// The evaluated inputs of a slot for a chunk of rows.
 pub(super) type Words = [i64; CHUNK];
 
-/// The sums of all lanes of each group, stored row by row.
+/// The sums of all slots of each group, stored row by row.
 #[derive(Debug, Clone)]
-pub struct LaneTable {
-    lanes: usize,
+pub struct SlotTable {
+    slots: usize,
     groups: usize,
     /// The accumulator rows of all groups, [`COPIES`] of each while there are few groups, in whole cache lines.
     lines: Vec<Line>,
-    /// Upper bounds for the sums of each lane.
-    bounds: [u64; MOST_LANES],
-    spare: Box<[Words; MOST_LANES]>,
+    /// Upper bounds for the sums of each slot.
+    bounds: [u64; MAX_SLOTS],
+    spare: Box<[Words; MAX_SLOTS]>,
 }
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([i64; MOST_LANES]);
+struct Line([i64; MAX_SLOTS]);
 
-const EMPTY: Line = Line([0; MOST_LANES]);
+const EMPTY: Line = Line([0; MAX_SLOTS]);
 
-impl LaneTable {
-    /// Creates a table with `lanes` lanes and no groups.
+impl SlotTable {
+    /// Creates a table with `slots` slots and no groups.
     ///
     /// # Panics
-    /// If the number of lanes is 0 or above [`MOST_LANES`].
+    /// If the number of slots is 0 or above [`MAX_SLOTS`].
     #[must_use]
-    pub fn new(lanes: usize) -> Self {
-        assert!((1..=MOST_LANES).contains(&lanes), "a table has some lanes");
-        Self { lanes, groups: 0, lines: Vec::new(), bounds: [0; MOST_LANES], spare: Box::new([[0; CHUNK]; MOST_LANES]) }
+    pub fn new(slots: usize) -> Self {
+        assert!((1..=MAX_SLOTS).contains(&slots), "a table has some slots");
+        Self { slots, groups: 0, lines: Vec::new(), bounds: [0; MAX_SLOTS], spare: Box::new([[0; CHUNK]; MAX_SLOTS]) }
     }
 
-    /// The number of lanes.
+    /// The number of slots.
     #[must_use]
-    pub fn lanes(&self) -> usize {
-        self.lanes
+    pub fn slots(&self) -> usize {
+        self.slots
     }
 
     /// The number of groups.
@@ -137,7 +138,7 @@ impl LaneTable {
 
     /// The number of words per accumulator row.
     fn stride(&self) -> usize {
-        self.lanes.next_power_of_two()
+        self.slots.next_power_of_two()
     }
 
     fn copies(&self) -> usize {
@@ -155,121 +156,121 @@ impl LaneTable {
         }
         self.groups = groups;
         let rows = groups * self.copies();
-        self.lines.resize((rows * self.stride()).div_ceil(MOST_LANES), EMPTY);
+        self.lines.resize((rows * self.stride()).div_ceil(MAX_SLOTS), EMPTY);
     }
 
     /// Merges the accumulator rows of each group into one.
     fn merge_copies(&mut self) {
-        let (stride, lanes) = (self.stride(), self.lanes);
+        let (stride, slots) = (self.stride(), self.slots);
         let merged: Vec<i64> = (0..self.groups)
-            .flat_map(|group| (0..lanes).map(move |lane| (group, lane)))
-            .map(|(group, lane)| self.sum(lane, group))
+            .flat_map(|group| (0..slots).map(move |slot| (group, slot)))
+            .map(|(group, slot)| self.sum(slot, group))
             .collect();
         self.lines.fill(EMPTY);
-        for (row, sums) in words_mut(&mut self.lines).chunks_exact_mut(stride).zip(merged.chunks_exact(lanes)) {
-            row[..lanes].copy_from_slice(sums);
+        for (row, sums) in words_mut(&mut self.lines).chunks_exact_mut(stride).zip(merged.chunks_exact(slots)) {
+            row[..slots].copy_from_slice(sums);
         }
     }
 
-    /// Reserves room for a batch whose inputs of a lane have a total magnitude of at most `more`. Returns whether it
+    /// Reserves room for a batch whose inputs of a slot have a total magnitude of at most `more`. Returns whether it
     /// fits.
     #[must_use]
-    pub fn reserve(&mut self, lane: usize, more: u64) -> bool {
-        let fits = more <= MOST_AT_ONCE && self.bounds[lane] + more <= ROOM;
-        self.bounds[lane] += if fits { more } else { 0 };
+    pub fn reserve(&mut self, slot: usize, more: u64) -> bool {
+        let fits = more <= MOST_AT_ONCE && self.bounds[slot] + more <= ROOM;
+        self.bounds[slot] += if fits { more } else { 0 };
         fits
     }
 
-    /// Lowers the bound of a lane to the largest sum that it holds, as measured by `size`. Reservations add up whole
+    /// Lowers the bound of a slot to the largest sum that it holds, as measured by `size`. Reservations add up whole
     /// batches, which overestimates the sum of each group if there are many. Returns whether any batch fits now.
-    pub fn tighten(&mut self, lane: usize, size: impl Fn(i64) -> u64) -> bool {
+    pub fn tighten(&mut self, slot: usize, size: impl Fn(i64) -> u64) -> bool {
         let (stride, copies) = (self.stride(), self.copies());
         let rows = words(&self.lines).chunks_exact(stride * copies).take(self.groups);
         let of_group =
-            |row: &[i64]| row[lane..].iter().step_by(stride).fold(0, |sum: u64, &it| sum.saturating_add(size(it)));
+            |row: &[i64]| row[slot..].iter().step_by(stride).fold(0, |sum: u64, &it| sum.saturating_add(size(it)));
         let largest = rows.map(of_group).max().unwrap_or(0);
-        self.bounds[lane] = self.bounds[lane].min(largest);
+        self.bounds[slot] = self.bounds[slot].min(largest);
         largest <= MOST_AT_ONCE
     }
 
-    /// Whether the sums of a lane of a table of the same shape can be added.
+    /// Whether the sums of a slot of a table of the same shape can be added.
     #[must_use]
-    pub fn has_room_for(&self, other: &Self, lane: usize) -> bool {
-        self.bounds[lane] + other.bounds[lane] <= ROOM
+    pub fn has_room_for(&self, other: &Self, slot: usize) -> bool {
+        self.bounds[slot] + other.bounds[slot] <= ROOM
     }
 
-    /// Adds the sums of a table for which there [is room](LaneTable::has_room_for), group by group.
+    /// Adds the sums of a table for which there [is room](SlotTable::has_room_for), group by group.
     ///
     /// # Panics
-    /// If the tables differ in the number of lanes or groups.
-    pub fn absorb(&mut self, other: &Self) {
-        assert!(self.lanes == other.lanes && self.groups == other.groups, "tables are alike");
+    /// If the tables differ in the number of slots or groups.
+    pub fn merge(&mut self, other: &Self) {
+        assert!(self.slots == other.slots && self.groups == other.groups, "tables are alike");
         for (ours, theirs) in words_mut(&mut self.lines).iter_mut().zip(words(&other.lines)) {
             *ours = ours.wrapping_add(*theirs);
         }
         self.bounds.iter_mut().zip(other.bounds).for_each(|(ours, theirs)| *ours += theirs);
     }
 
-    /// Adds rows: each adds the given addends to the given lanes of its group.
+    /// Adds rows: each adds the given operands to the given slots of its group.
     ///
     /// # Errors
-    /// If a group is not below [`LaneTable::groups`], the number of rows of the groups or of an addend differs from
-    /// `rows`, or there are more than [`MOST_LANES`] addends. Some rows may have been added.
+    /// If a group is not below [`SlotTable::groups`], the number of rows of the groups or of an operand differs from
+    /// `rows`, or there are more than [`MAX_SLOTS`] operands. Some rows may have been added.
     pub fn add(
         &mut self,
         level: Level,
         groups: Groups<'_>,
         rows: usize,
-        addends: &[(usize, Addend<'_>)],
+        operands: &[(usize, Operand<'_>)],
     ) -> Result<(), UnknownGroup> {
-        let fits = |(lane, addend): &(usize, Addend<'_>)| {
-            *lane < self.lanes && addend.rows().is_none_or(|found| found == rows)
+        let fits = |(slot, operand): &(usize, Operand<'_>)| {
+            *slot < self.slots && operand.rows().is_none_or(|found| found == rows)
         };
         let of_groups = match groups {
             Groups::Rows(groups) => groups.len(),
             Groups::Runs(runs) => runs.iter().map(|run| run.rows as usize).sum(),
         };
-        if of_groups != rows || addends.len() > MOST_LANES || !addends.iter().all(fits) {
+        if of_groups != rows || operands.len() > MAX_SLOTS || !operands.iter().all(fits) {
             return Err(UnknownGroup);
         }
         let known = self.groups;
         if let Groups::Rows(groups) = groups
             && known <= few::FEW
         {
-            return self.add_to_few(level, groups, addends);
+            return self.add_to_few(level, groups, operands);
         }
         let (stride, copies) = (self.stride(), self.copies());
-        let Self { lanes, lines, spare, .. } = self;
-        for lane in (0..*lanes).filter(|lane| !addends.iter().any(|(added, _)| added == lane)) {
-            spare[lane].fill(0);
+        let Self { slots, lines, spare, .. } = self;
+        for slot in (0..*slots).filter(|slot| !operands.iter().any(|(added, _)| added == slot)) {
+            spare[slot].fill(0);
         }
         let words = &mut words_mut(lines)[..known * stride * copies];
-        if let (Groups::Rows(groups), 1, [(_, addend)]) = (groups, *lanes, addends)
-            && let Some(added) = add_addend(level, copies, groups, *addend, words)
+        if let (Groups::Rows(groups), 1, [(_, operand)]) = (groups, *slots, operands)
+            && let Some(added) = add_operand(level, copies, groups, *operand, words)
         {
             return added;
         }
-        let evaluator = Evaluator::of(addends);
+        let evaluator = Evaluator::of(operands);
         let mut runs = Runs::new(groups);
-        let are_short = runs.runs.len() > rows / SHORT;
+        let are_short = runs.len() > rows / SHORT;
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
             evaluator.write(level, start..start + count, spare);
             match groups {
-                Groups::Rows(groups) => add_rows(level, *lanes, copies, &groups[start..start + count], spare, words),
-                Groups::Runs(_) if are_short => runs.add_short(count, &mut spare[..*lanes], words, stride * copies),
-                Groups::Runs(_) => runs.add_long(level, count, &spare[..*lanes], words, stride * copies),
+                Groups::Rows(groups) => add_rows(level, *slots, copies, &groups[start..start + count], spare, words),
+                Groups::Runs(_) if are_short => runs.add_short(count, &mut spare[..*slots], words, stride * copies),
+                Groups::Runs(_) => runs.add_long(level, count, &spare[..*slots], words, stride * copies),
             }?;
         }
         Ok(())
     }
 
-    /// Adds rows of few groups, lane by lane.
+    /// Adds rows of few groups, slot by slot.
     fn add_to_few(
         &mut self,
         level: Level,
         groups: &[u32],
-        addends: &[(usize, Addend<'_>)],
+        operands: &[(usize, Operand<'_>)],
     ) -> Result<(), UnknownGroup> {
         let (known, places) = (self.groups, self.stride() * self.copies());
         let mut counts = [0; few::FEW];
@@ -278,65 +279,65 @@ impl LaneTable {
         if of_known != groups.len() && of_known + few::of_none(level, groups) != groups.len() {
             return Err(UnknownGroup);
         }
-        for (lane, addend) in addends {
+        for (slot, operand) in operands {
             let mut sums = [0; few::FEW];
-            match *addend {
-                Addend::One => sums = counts,
-                Addend::Integers(values) => few::add(level, groups, values, &mut sums[..known]),
-                Addend::Counted(values) => {
+            match *operand {
+                Operand::One => sums = counts,
+                Operand::Integers(values) => few::add(level, groups, values, &mut sums[..known]),
+                Operand::Counted(values) => {
                     few::add(level, groups, values, &mut sums[..known]);
                     sums.iter_mut()
                         .zip(counts)
                         .for_each(|(sum, count)| *sum = sum.wrapping_add(count.wrapping_mul(Counted::ONE)));
                 }
-                Addend::Products(..) | Addend::High(..) | Addend::Low(..) => {
+                Operand::Products(..) | Operand::High(..) | Operand::Low(..) => {
                     let words = self.spare.as_flattened_mut();
                     for (index, groups) in groups.chunks(words.len()).enumerate() {
                         let words = &mut words[..groups.len()];
-                        addend.write(level, index * CHUNK * MOST_LANES, words);
+                        operand.write(level, index * CHUNK * MAX_SLOTS, words);
                         few::add(level, groups, Integers::I64(words), &mut sums[..known]);
                     }
                 }
             }
             let rows = words_mut(&mut self.lines).chunks_exact_mut(places);
-            rows.zip(sums).for_each(|(row, sum)| row[*lane] = row[*lane].wrapping_add(sum));
+            rows.zip(sums).for_each(|(row, sum)| row[*slot] = row[*slot].wrapping_add(sum));
         }
         Ok(())
     }
 
-    /// The sum of a lane of a group.
+    /// The sum of a slot of a group.
     ///
     /// # Panics
-    /// If there is no such lane or group.
+    /// If there is no such slot or group.
     #[must_use]
     #[inline]
-    pub fn sum(&self, lane: usize, group: usize) -> i64 {
-        assert!(lane < self.lanes && group < self.groups, "a lane of a group");
+    pub fn sum(&self, slot: usize, group: usize) -> i64 {
+        assert!(slot < self.slots && group < self.groups, "a slot of a group");
         let (stride, copies) = (self.stride(), self.copies());
         let of_copy = |copy: usize| {
-            let place = (group * copies + copy) * stride + lane;
-            self.lines[place / MOST_LANES].0[place % MOST_LANES]
+            let place = (group * copies + copy) * stride + slot;
+            self.lines[place / MAX_SLOTS].0[place % MAX_SLOTS]
         };
         (1..copies).fold(of_copy(0), |sum, copy| sum.wrapping_add(of_copy(copy)))
     }
 
-    /// The sums of a lane, group by group.
+    /// The sums of a slot, group by group.
     ///
     /// # Panics
-    /// If there is no such lane.
-    pub fn lane(&self, lane: usize) -> impl Iterator<Item = i64> {
-        assert!(lane < self.lanes, "a lane of the table");
+    /// If there is no such slot.
+    pub fn slot(&self, slot: usize) -> impl Iterator<Item = i64> {
+        assert!(slot < self.slots, "a slot of the table");
         let (stride, copies) = (self.stride(), self.copies());
         (0..self.groups).map(move |group| match copies {
             1 => {
-                let place = group * stride + lane;
-                self.lines[place / MOST_LANES].0[place % MOST_LANES]
+                let place = group * stride + slot;
+                self.lines[place / MAX_SLOTS].0[place % MAX_SLOTS]
             }
-            _ => self.sum(lane, group),
+            _ => self.sum(slot, group),
         })
     }
 
-    /// The sums of all lanes of a group; `None` if there are few groups, which have several accumulator rows.
+    /// The sums of all slots of a group; `None` if there are few groups, which have several accumulator rows.
     ///
     /// # Panics
     /// If there is no such group.
@@ -344,127 +345,25 @@ impl LaneTable {
     #[inline]
     pub fn sums(&self, group: usize) -> Option<&[i64]> {
         let start = group * self.stride();
-        (self.copies() == 1).then(|| &self.lines[start / MOST_LANES].0[start % MOST_LANES..][..self.lanes])
+        (self.copies() == 1).then(|| &self.lines[start / MAX_SLOTS].0[start % MAX_SLOTS..][..self.slots])
     }
 
     /// Resets all sums to 0.
     pub fn clear(&mut self) {
         self.lines.fill(EMPTY);
-        self.bounds = [0; MOST_LANES];
+        self.bounds = [0; MAX_SLOTS];
     }
-}
-
-/// A cursor over runs.
-struct Runs<'a> {
-    runs: &'a [Run],
-    /// The number of rows of the first run that have been consumed.
-    done: usize,
-}
-
-impl<'a> Runs<'a> {
-    fn new(groups: Groups<'a>) -> Self {
-        Self { runs: if let Groups::Runs(runs) = groups { runs } else { &[] }, done: 0 }
-    }
-
-    /// The group of the next rows, and where they end if they start at `first` and the chunk has `count` rows.
-    fn next_part(&mut self, first: usize, count: usize) -> Option<(usize, usize)> {
-        loop {
-            let (run, rest) = self.runs.split_first()?;
-            let left = run.rows as usize - self.done;
-            if left > count - first {
-                self.done += count - first;
-                return Some((run.code as usize, count));
-            }
-            (self.runs, self.done) = (rest, 0);
-            if left > 0 {
-                return Some((run.code as usize, first + left));
-            }
-        }
-    }
-
-    /// Adds the next `count` rows to their groups, whose sums are `apart` words from each other. Converts the lanes to
-    /// prefix sums first, so that the contribution of a run is the difference of two of them; the lanes hold the prefix
-    /// sums afterwards.
-    fn add_short(
-        &mut self,
-        count: usize,
-        lanes: &mut [Words],
-        words: &mut [i64],
-        apart: usize,
-    ) -> Result<(), UnknownGroup> {
-        lanes.iter_mut().for_each(|lane| add_up(&mut lane[..count]));
-        let (mut first, mut before) = (0, [0; MOST_LANES]);
-        while first < count {
-            let (group, end) = self.next_part(first, count).ok_or(UnknownGroup)?;
-            let sums = sums_of(words, group, apart, lanes.len()).ok_or(UnknownGroup)?;
-            for ((sum, lane), before) in sums.iter_mut().zip(lanes.iter()).zip(&mut before) {
-                let up_to = lane[end - 1];
-                *sum = sum.wrapping_add(up_to.wrapping_sub(*before));
-                *before = up_to;
-            }
-            first = end;
-        }
-        Ok(())
-    }
-
-    /// The same, adding the rows of each run one by one.
-    fn add_long(
-        &mut self,
-        level: Level,
-        count: usize,
-        lanes: &[Words],
-        words: &mut [i64],
-        apart: usize,
-    ) -> Result<(), UnknownGroup> {
-        let mut first = 0;
-        while first < count {
-            let (group, end) = self.next_part(first, count).ok_or(UnknownGroup)?;
-            let sums = sums_of(words, group, apart, lanes.len()).ok_or(UnknownGroup)?;
-            for (sum, addends) in sums.iter_mut().zip(lanes) {
-                *sum = sum.wrapping_add(total(level, &addends[first..end]));
-            }
-            first = end;
-        }
-        Ok(())
-    }
-}
-
-/// The sums of a group; `None` if there is no such group.
-fn sums_of(words: &mut [i64], group: usize, apart: usize, lanes: usize) -> Option<&mut [i64]> {
-    words.get_mut(group.checked_mul(apart)?..)?.get_mut(..lanes)
 }
 
 fn words(lines: &[Line]) -> &[i64] {
-    // SAFETY: a line consists of `MOST_LANES` words and nothing else.
-    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * MOST_LANES) }
+    // SAFETY: a line consists of `MAX_SLOTS` words and nothing else.
+    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * MAX_SLOTS) }
 }
 
 fn words_mut(lines: &mut [Line]) -> &mut [i64] {
-    let words = lines.len() * MOST_LANES;
-    // SAFETY: a line consists of `MOST_LANES` words and nothing else.
+    let words = lines.len() * MAX_SLOTS;
+    // SAFETY: a line consists of `MAX_SLOTS` words and nothing else.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
-}
-
-/// Converts words to prefix sums.
-fn add_up(words: &mut [i64]) {
-    let mut sum = 0i64;
-    for word in words {
-        sum = sum.wrapping_add(*word);
-        *word = sum;
-    }
-}
-
-fn total(level: Level, words: &[i64]) -> i64 {
-    struct Total<'a>(&'a [i64]);
-    impl Kernel for Total<'_> {
-        type Output = i64;
-
-        #[inline(always)]
-        fn run(self) -> i64 {
-            self.0.iter().fold(0, |sum, &word| sum.wrapping_add(word))
-        }
-    }
-    run_at(level, Total(words))
 }
 
 #[cfg(test)]
@@ -474,25 +373,25 @@ mod tests {
     use proptest::prelude::*;
 
     /// Each row adds 1, an integer, a product and a float to its group.
-    fn sums(level: Level, groups: Groups<'_>, rows: &[(u32, i16, i32, f64)], table: &mut LaneTable) {
+    fn sums(level: Level, groups: Groups<'_>, rows: &[(u32, i16, i32, f64)], table: &mut SlotTable) {
         let (ones, others): (Vec<i16>, Vec<i32>) = rows.iter().map(|row| (row.1, row.2)).unzip();
         let floats: Vec<f64> = rows.iter().map(|row| row.3).collect();
         let (ones, others, limbs) = (Integers::I16(&ones), Integers::I32(&others), Limbs::of(-60).unwrap());
-        let addends = [
-            (0, Addend::One),
-            (1, Addend::Integers(ones)),
-            (2, Addend::Products(ones, others)),
-            (3, Addend::High(&floats, limbs)),
-            (4, Addend::Low(&floats, limbs)),
-            (5, Addend::Counted(ones)),
-            (6, Addend::Products(ones, ones)),
+        let operands = [
+            (0, Operand::One),
+            (1, Operand::Integers(ones)),
+            (2, Operand::Products(ones, others)),
+            (3, Operand::High(&floats, limbs)),
+            (4, Operand::Low(&floats, limbs)),
+            (5, Operand::Counted(ones)),
+            (6, Operand::Products(ones, ones)),
         ];
-        table.add(level, groups, rows.len(), &addends).unwrap();
+        table.add(level, groups, rows.len(), &operands).unwrap();
     }
 
     proptest! {
         #[test]
-        fn lanes_agree_with_plain_code(
+        fn slots_agree_with_plain_code(
             runs in prop::collection::vec(
                 (0u32..100, prop::collection::vec((any::<i16>(), any::<i32>(), -1_000_000i64..1_000_000), 0..90)), 0..20,
             ),
@@ -510,7 +409,7 @@ mod tests {
             let runs = runs.iter().map(|(code, part)| Run { code: code % known, rows: part.len() as u32 });
             let runs: Vec<Run> = runs.flat_map(pieces).collect();
             for level in Level::available() {
-                let mut table = LaneTable::new(7);
+                let mut table = SlotTable::new(7);
                 table.grow(known as usize);
                 sums(level, Groups::Rows(&groups), &rows, &mut table);
                 table.grow(grown);
@@ -534,15 +433,15 @@ mod tests {
     }
 
     #[test]
-    fn lanes_without_addends_are_unchanged() {
+    fn slots_without_operands_are_unchanged() {
         for groups in [3, 300] {
-            let mut table = LaneTable::new(3);
+            let mut table = SlotTable::new(3);
             table.grow(groups);
-            let addends = [(2, Addend::Integers(Integers::I8(&[1, -2, 3])))];
-            table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &addends).unwrap();
-            table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &[(0, Addend::One)]).unwrap();
+            let operands = [(2, Operand::Integers(Integers::I8(&[1, -2, 3])))];
+            table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &operands).unwrap();
+            table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &[(0, Operand::One)]).unwrap();
             assert_eq!([0, 1, 2].map(|group| table.sum(2, group)), [1, 0, 1]);
-            assert_eq!([0, 1, 2].map(|lane| table.sum(lane, 2)), [2, 0, 1]);
+            assert_eq!([0, 1, 2].map(|slot| table.sum(slot, 2)), [2, 0, 1]);
             table.clear();
             assert_eq!([0, 1, 2].map(|group| table.sum(2, group)), [0, 0, 0]);
         }
@@ -550,25 +449,25 @@ mod tests {
 
     #[test]
     fn rows_may_be_of_no_group() {
-        let mut table = LaneTable::new(2);
+        let mut table = SlotTable::new(2);
         table.grow(2);
-        let addends = [(0, Addend::One), (1, Addend::Integers(Integers::I8(&[1, -2, 3])))];
-        table.add(Level::best(), Groups::Rows(&[1, NO_GROUP, 1]), 3, &addends).unwrap();
-        assert_eq!([0, 1].map(|lane| table.sum(lane, 1)), [2, 4]);
+        let operands = [(0, Operand::One), (1, Operand::Integers(Integers::I8(&[1, -2, 3])))];
+        table.add(Level::best(), Groups::Rows(&[1, NO_GROUP, 1]), 3, &operands).unwrap();
+        assert_eq!([0, 1].map(|slot| table.sum(slot, 1)), [2, 4]);
     }
 
     #[test]
     fn unknown_groups_and_unequal_lengths_are_refused() {
-        let (mut table, level) = (LaneTable::new(1), Level::best());
+        let (mut table, level) = (SlotTable::new(1), Level::best());
         table.grow(2);
-        let one = [(0, Addend::One)];
+        let one = [(0, Operand::One)];
         let run = |code, rows| Run { code, rows };
         assert_eq!(table.add(level, Groups::Rows(&[2]), 1, &one), Err(UnknownGroup));
         assert_eq!(table.add(level, Groups::Rows(&[1]), 2, &one), Err(UnknownGroup));
         assert_eq!(table.add(level, Groups::Runs(&[run(2, 1)]), 1, &one), Err(UnknownGroup));
         assert_eq!(table.add(level, Groups::Runs(&[run(0, 1), run(1, 0)]), 2, &one), Err(UnknownGroup));
-        assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &[(1, Addend::One)]), Err(UnknownGroup));
-        let short = [(0, Addend::Integers(Integers::I8(&[])))];
+        assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &[(1, Operand::One)]), Err(UnknownGroup));
+        let short = [(0, Operand::Integers(Integers::I8(&[])))];
         assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &short), Err(UnknownGroup));
     }
 
@@ -576,15 +475,17 @@ mod tests {
     #[test]
     fn groups_after_the_last_are_rejected() {
         let (values, floats, limbs) = ([1i8; 40], [1.0; 40], Limbs::of(-60).unwrap());
-        for (lanes, groups) in (1..=MOST_LANES).flat_map(|lanes| [9, 63, 64, 65, 301].map(|groups| (lanes, groups))) {
+        for (slots, groups) in (1..=MAX_SLOTS).flat_map(|slots| [9, 63, 64, 65, 301].map(|groups| (slots, groups))) {
             for level in Level::available() {
                 for unknown in [groups, groups + 1, 1 << 30, u32::MAX] {
-                    for addend in [Addend::One, Addend::Integers(Integers::I8(&values)), Addend::High(&floats, limbs)] {
-                        let mut table = LaneTable::new(lanes);
+                    for operand in
+                        [Operand::One, Operand::Integers(Integers::I8(&values)), Operand::High(&floats, limbs)]
+                    {
+                        let mut table = SlotTable::new(slots);
                         table.grow(groups as usize);
                         let mut refuses = |of_rows: Groups<'_>| {
-                            let added = table.add(level, of_rows, values.len(), &[(lanes - 1, addend)]);
-                            assert_eq!(added, Err(UnknownGroup), "{lanes} {groups} {unknown} {addend:?} {of_rows:?}");
+                            let added = table.add(level, of_rows, values.len(), &[(slots - 1, operand)]);
+                            assert_eq!(added, Err(UnknownGroup), "{slots} {groups} {unknown} {operand:?} {of_rows:?}");
                         };
                         let mut rows = [0; 40];
                         rows[38] = unknown;
@@ -596,8 +497,8 @@ mod tests {
                         table.grow(groups as usize + 8);
                         let behind = groups as usize..table.groups();
                         assert!(
-                            behind.clone().all(|group| table.sum(lanes - 1, group) == 0),
-                            "{lanes} {groups} {unknown}"
+                            behind.clone().all(|group| table.sum(slots - 1, group) == 0),
+                            "{slots} {groups} {unknown}"
                         );
                     }
                 }
@@ -606,11 +507,11 @@ mod tests {
     }
 
     #[test]
-    fn more_addends_than_lanes_are_refused() {
-        let mut table = LaneTable::new(1);
+    fn more_operands_than_slots_are_refused() {
+        let mut table = SlotTable::new(1);
         table.grow(100);
-        let addends = [(0, Addend::One); MOST_LANES + 1];
-        assert_eq!(table.add(Level::best(), Groups::Rows(&[1]), 1, &addends), Err(UnknownGroup));
+        let operands = [(0, Operand::One); MAX_SLOTS + 1];
+        assert_eq!(table.add(Level::best(), Groups::Rows(&[1]), 1, &operands), Err(UnknownGroup));
     }
 
     #[test]
@@ -619,14 +520,14 @@ mod tests {
         assert_eq!((Counted::room(rows as usize, 0), Counted::room(0, most as u64)), (ROOM, ROOM));
         // The maximum that there is room for, and the resulting words.
         for (count, sum) in [(0, 0), (1, -1), (rows, -most), (rows, most), (rows, 0), (5, most)] {
-            let lane = count.checked_mul(1 << 40).and_then(|count| count.checked_add(sum)).unwrap();
-            assert_eq!(Counted::of(lane), Counted { count: count as u64, sum });
+            let slot = count.checked_mul(1 << 40).and_then(|count| count.checked_add(sum)).unwrap();
+            assert_eq!(Counted::of(slot), Counted { count: count as u64, sum });
         }
     }
 
     #[test]
     fn reservations_are_limited() {
-        let mut table = LaneTable::new(1);
+        let mut table = SlotTable::new(1);
         assert!(!table.reserve(0, (ROOM / 2) + 1));
         assert!(table.reserve(0, ROOM / 2));
         assert!(table.reserve(0, ROOM / 2));
@@ -638,20 +539,21 @@ mod tests {
     #[test]
     fn bounds_can_be_tightened() {
         for groups in [3, 300] {
-            let mut table = LaneTable::new(2);
+            let mut table = SlotTable::new(2);
             table.grow(groups);
             let values = [i64::MAX >> 4, -7, 7];
-            let addends = [(0, Addend::Integers(Integers::I64(&values))), (1, Addend::Counted(Integers::I64(&[5; 3])))];
-            table.add(Level::best(), Groups::Rows(&[1, 2, 2]), 3, &addends).unwrap();
-            for lane in [0, 1] {
-                assert!(table.reserve(lane, ROOM / 2) && table.reserve(lane, ROOM / 2) && !table.reserve(lane, 1));
+            let operands =
+                [(0, Operand::Integers(Integers::I64(&values))), (1, Operand::Counted(Integers::I64(&[5; 3])))];
+            table.add(Level::best(), Groups::Rows(&[1, 2, 2]), 3, &operands).unwrap();
+            for slot in [0, 1] {
+                assert!(table.reserve(slot, ROOM / 2) && table.reserve(slot, ROOM / 2) && !table.reserve(slot, 1));
             }
             assert!(table.tighten(0, i64::unsigned_abs) && table.tighten(1, |sum| Counted::of(sum).size()));
             assert_eq!(table.bounds[0], i64::MAX as u64 >> 4);
             assert_eq!(table.bounds[1], Counted::room(2, 10));
             assert!(table.reserve(0, ROOM / 2) && table.reserve(1, ROOM / 2));
             // Large sums cannot be tightened.
-            let large = [(0, Addend::Integers(Integers::I64(&[i64::MIN / 2])))];
+            let large = [(0, Operand::Integers(Integers::I64(&[i64::MIN / 2])))];
             table.add(Level::best(), Groups::Rows(&[0]), 1, &large).unwrap();
             assert!(!table.tighten(0, i64::unsigned_abs));
         }
@@ -661,16 +563,16 @@ mod tests {
     fn tables_add_up() {
         for groups in [3, 300] {
             let table = |values: &[i64]| {
-                let mut table = LaneTable::new(2);
+                let mut table = SlotTable::new(2);
                 table.grow(groups);
-                let addends = [(0, Addend::One), (1, Addend::Integers(Integers::I64(values)))];
+                let operands = [(0, Operand::One), (1, Operand::Integers(Integers::I64(values)))];
                 assert!(table.reserve(0, 3) && table.reserve(1, ROOM / 4));
-                table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &addends).unwrap();
+                table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &operands).unwrap();
                 table
             };
             let (mut one, other) = (table(&[1, 2, 3]), table(&[-1, 20, 30]));
             assert!(one.has_room_for(&other, 0) && one.has_room_for(&other, 1));
-            one.absorb(&other);
+            one.merge(&other);
             assert_eq!([0, 1, 2].map(|group| (one.sum(0, group), one.sum(1, group))), [(2, 0), (0, 0), (4, 55)]);
             assert_eq!(one.bounds[..2], [6, ROOM / 2]);
             assert!(one.reserve(1, ROOM / 2) && !one.has_room_for(&other, 1));

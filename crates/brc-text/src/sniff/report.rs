@@ -1,0 +1,210 @@
+//! The evidence for each part of a dialect, and advice for the user.
+
+use super::comments::Comments;
+use super::layout::{Layout, Trailing};
+use super::score::Candidate;
+use super::{Sample, charset, header};
+use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
+use brc_core::decimal;
+use std::fmt;
+
+/// A part of a dialect and the evidence for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The part.
+    pub part: Part,
+    /// The value: `';'`, `3 lines`, `none`.
+    pub value: String,
+    /// The evidence: `21 of 21 sampled rows have 4 fields with it`.
+    pub evidence: String,
+}
+
+/// `delimiter ';' - 21 of 21 sampled rows have 4 fields with it`.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} - {}", self.part, self.value, self.evidence)
+    }
+}
+
+/// The parts of a dialect that are detected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// [`Dialect::charset`].
+    Charset,
+    /// [`Dialect::line_end`].
+    LineEnd,
+    /// [`Dialect::delimiter`].
+    Delimiter,
+    /// [`Dialect::quote`] and [`Dialect::doubled_quotes`].
+    Quote,
+    /// [`Dialect::escape`].
+    Escape,
+    /// [`Dialect::brackets`].
+    Brackets,
+    /// [`Dialect::comment`].
+    Comment,
+    /// [`Dialect::preamble_lines`].
+    Preamble,
+    /// [`Dialect::header`].
+    Header,
+    /// [`Dialect::trim`].
+    Trim,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Charset => "charset",
+            Part::LineEnd => "line end",
+            Part::Delimiter => "delimiter",
+            Part::Quote => "quote",
+            Part::Escape => "escape",
+            Part::Brackets => "brackets",
+            Part::Comment => "comment",
+            Part::Preamble => "preamble",
+            Part::Header => "header",
+            Part::Trim => "blanks around fields",
+        })
+    }
+}
+
+/// Collects findings and advice for the user.
+pub(super) struct Report<'a> {
+    pub(super) overrides: &'a DialectOverrides,
+    pub(super) findings: Vec<Finding>,
+    pub(super) advice: Vec<String>,
+    pub(super) not_utf8: Option<String>,
+}
+
+impl Report<'_> {
+    fn add(&mut self, part: Part, value: impl fmt::Display, is_given: bool, evidence: impl Into<String>) {
+        let evidence = if is_given { "given".to_owned() } else { evidence.into() };
+        self.findings.push(Finding { part, value: value.to_string(), evidence });
+    }
+
+    pub(super) fn charset(&mut self, samples: &[Sample<'_>]) -> crate::Charset {
+        let found = charset::find(samples);
+        let charset = self.overrides.charset.unwrap_or(found.charset);
+        self.add(Part::Charset, charset, self.overrides.charset.is_some(), found.evidence);
+        if self.overrides.charset.is_none() {
+            self.advice.extend(found.advice.clone());
+            self.not_utf8 = found.advice;
+        }
+        charset
+    }
+
+    pub(super) fn line_end(&mut self, line_end: LineEnd, tried: &[LineEnd], mut evidence: String) {
+        if line_end != tried[0] {
+            evidence += "; rows are more uniform with it";
+        }
+        self.add(Part::LineEnd, line_end, self.overrides.line_end.is_some(), evidence);
+    }
+
+    /// Reports delimiter, quote, escape and brackets, which are detected together.
+    pub(super) fn syntax(&mut self, ranked: &[Candidate], declared: Option<Delimiter>) {
+        let Candidate { dialect, shape, quotes, .. } = &ranked[0];
+        let mut evidence = match shape.width {
+            _ if declared == Some(dialect.delimiter) => "the first line says so".to_owned(),
+            1 if dialect.delimiter == Dialect::default().delimiter => {
+                format!("no delimiter found in {}; the default", count(shape.rows, "sampled row"))
+            }
+            1 => format!("{} of {} sampled rows have a single field with it", shape.usual, shape.rows),
+            width => format!("{} of {} sampled rows have {width} fields with it", shape.usual, shape.rows),
+        };
+        let next = ranked.iter().find(|other| other.dialect.delimiter != dialect.delimiter && other.shape.width > 1);
+        let next = next.filter(|_| declared.is_none());
+        if let Some(next) = next.filter(|_| shape.width > 1) {
+            let (delimiter, shape) = (next.dialect.delimiter.quoted(), next.shape);
+            evidence +=
+                &format!("; next best is {delimiter}: {} of {} have {} fields", shape.usual, shape.rows, shape.width);
+        }
+        self.add(Part::Delimiter, dialect.delimiter.quoted(), self.overrides.delimiter.is_some(), evidence);
+
+        let quote = dialect.quote.map_or("none".to_owned(), |quote| Delimiter::Byte(quote).quoted().to_string());
+        let mut evidence = match quotes.sound {
+            0 => "no sampled field is quoted; the default".to_owned(),
+            1 => "1 sampled field is quoted with it".to_owned(),
+            sound => format!("{sound} sampled fields are quoted with it"),
+        };
+        for (number, text) in [
+            (quotes.doubled, "contain doubled quotes"),
+            (quotes.malformed, "more begin with it but do not end with it"),
+        ] {
+            if number > 0 {
+                evidence += &format!(", {number} {text}");
+            }
+        }
+        self.add(Part::Quote, quote, self.overrides.quote.is_some(), evidence);
+        if let Some(escape) = dialect.escape {
+            let evidence = format!("it escapes {} in the sample", count(quotes.escaped, "special character"));
+            self.add(Part::Escape, Delimiter::Byte(escape).quoted(), self.overrides.escape.is_some(), evidence);
+        }
+        if dialect.brackets {
+            let evidence = match quotes.bracketed {
+                1 => "1 sampled field is in [ ] with blanks between them".to_owned(),
+                fields => format!("{fields} sampled fields are in [ ] with blanks between them"),
+            };
+            self.add(Part::Brackets, "around fields", self.overrides.brackets.is_some(), evidence);
+        }
+    }
+
+    pub(super) fn layout(&mut self, layout: &Layout, preamble_lines: u64) {
+        let overrides = self.overrides;
+        if let Some(Comments { prefix, rows }) = &layout.comments {
+            let verb = if *rows == 1 { "begins with it and is" } else { "begin with it and are" };
+            let evidence = format!("{} {verb} unlike the table", count(*rows, "line"));
+            self.add(Part::Comment, format!("'{prefix}'"), overrides.comment.is_some(), evidence);
+        }
+        if preamble_lines > 0 {
+            let evidence = format!("before the first row of {}", count(layout.width, "field"));
+            let lines = count(preamble_lines as usize, "line");
+            self.add(Part::Preamble, lines, overrides.preamble_lines.is_some(), evidence);
+        }
+        let Trailing { rows, lines } = layout.trailing;
+        if rows > 0 && overrides.trailing_lines.is_none() {
+            self.advice.push(match rows {
+                1 => format!("the last row has too few fields; if it is not data, --skip-footer {lines} skips it"),
+                _ => format!(
+                    "the last {rows} rows have too few fields; if they are not data, --skip-footer {lines} skips them"
+                ),
+            });
+        }
+    }
+
+    pub(super) fn header(&mut self, header: &header::Header) -> bool {
+        let is_there = self.overrides.header.unwrap_or(header.is_there());
+        let value = if is_there { "present" } else { "absent" };
+        self.add(Part::Header, value, self.overrides.header.is_some(), header.evidence.clone());
+        if is_there && header.unnamed > 0 {
+            self.advice.push(unnamed_columns(header.unnamed));
+        }
+        is_there
+    }
+
+    /// Blanks are trimmed if otherwise a quote would not open a field, or a number would not be a number.
+    pub(super) fn trim(&mut self, best: &Candidate) -> bool {
+        let (quoted, [padded, typed]) = (best.quotes.padded, best.typed);
+        let is_usual = |some: usize, of: usize| some > 0 && some * 10 >= of;
+        let trim = self.overrides.trim.unwrap_or(is_usual(quoted, best.quotes.sound) || is_usual(padded, typed));
+        if trim {
+            let evidence = format!(
+                "{quoted} quoted fields and {padded} of {typed} numbers, dates and the like have some around them"
+            );
+            self.add(Part::Trim, "stripped", self.overrides.trim.is_some(), evidence);
+        }
+        trim
+    }
+}
+
+/// The note about a header that is shorter than the rows.
+pub(super) fn unnamed_columns(columns: usize) -> String {
+    format!(
+        "the header does not name the last {}; {} numbered",
+        count(columns, "column"),
+        if columns == 1 { "it is" } else { "they are" }
+    )
+}
+
+pub(super) fn count(number: usize, noun: &str) -> String {
+    decimal::counted(number as u64, noun)
+}
