@@ -18,7 +18,7 @@ fn columns(table: &dyn Table) -> Vec<Column<'_>> {
 /// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
     let columns = columns(table);
-    [nulled(&columns), undecided(&columns), unfit(&columns), pointed(&columns)].concat()
+    [nulled(&columns), undecided(&columns), unfit(&columns), pointed(&columns), grouped(&columns)].concat()
 }
 
 /// The null tokens that were recognised although no option names them: one line per column.
@@ -70,6 +70,18 @@ fn pointed(columns: &[Column<'_>]) -> Vec<String> {
     lines(columns, |changes| changes.points_beside_commas.into(), line, "may have points between thousands")
 }
 
+/// The columns whose points are taken for thousands separators without proof: one line each.
+fn grouped(columns: &[Column<'_>]) -> Vec<String> {
+    let line = |name: &str, _: &ColumnChanges| {
+        let column = identifier::in_list(name);
+        format!(
+            "'{name}' is read with points between thousands (1.234 as 1234), because of decimal commas; if they are \
+             decimal points, --type '{column}=string' keeps the text"
+        )
+    };
+    lines(columns, |changes| changes.has_assumed_groups.into(), line, "are read with points between thousands")
+}
+
 /// The values that will be written differently than in the input: one line per column.
 pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
@@ -110,7 +122,7 @@ pub(crate) fn note_read(table: &dyn Table, progress: &Progress) {
 /// not.
 pub(crate) fn note_guesses(table: &dyn Table) {
     let columns = columns(table);
-    for line in [nulled(&columns), compared(&columns), unfit(&columns), pointed(&columns)].concat() {
+    for line in [nulled(&columns), compared(&columns), unfit(&columns), pointed(&columns), grouped(&columns)].concat() {
         message!("note: {}", printable::line(line.as_bytes()));
     }
 }

@@ -70,10 +70,13 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
         RowFault::LikeComment { prefix, .. } => {
             return Some(format!("if lines that begin with '{prefix}' are comments, --comment '{prefix}' skips them"));
         }
-        RowFault::Columns { found, expected } if found < expected => {
-            Some("--ragged pad fills missing columns with nulls; if the delimiter is wrong, set it with --delimiter")
-        }
-        RowFault::CutOff { .. } => Some("the file may be cut off; --ragged pad fills missing columns with nulls"),
+        RowFault::Columns { found, expected } if found < expected => Some(
+            "--ragged pad fills missing columns with nulls; --skip-footer N skips the last N lines; if the delimiter is \
+             wrong, set it with --delimiter",
+        ),
+        RowFault::CutOff { .. } => Some(
+            "the file may be cut off; --ragged pad fills missing columns with nulls; --skip-footer N skips the last N lines",
+        ),
         RowFault::Columns { .. } => {
             Some("if a field contains the delimiter, set --quote or --escape; --ragged reject leaves such rows out")
         }

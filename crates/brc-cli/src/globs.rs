@@ -4,9 +4,10 @@
 //! matches names. An invalid byte matches `?`, `*` and any other invalid byte.
 
 use brc_core::{Error, Result};
+use brc_encodings::folders::FollowedLinks;
 use glob::{MatchOptions, Pattern};
 use std::ffi::OsStr;
-use std::fs::DirEntry;
+use std::fs::{DirEntry, FileType};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -59,19 +60,26 @@ fn matching(directories: &[PathBuf], name: &Pattern) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The directories and all below them, without hidden ones and without following symbolic links.
-fn all_below(mut directories: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
-    let mut next = 0;
-    while let Some(directory) = directories.get(next) {
-        let is_wanted = |entry: &DirEntry| {
-            !entry.file_name().as_encoded_bytes().starts_with(b".") && entry.file_type().is_ok_and(|kind| kind.is_dir())
-        };
-        let below = entries(directory)?.into_iter().filter(is_wanted);
-        let below: Vec<_> = below.map(|entry| directory.join(entry.file_name())).collect();
-        directories.extend(below);
-        next += 1;
+/// The directories and all below them, without hidden ones. Links to directories outside of them are followed.
+fn all_below(roots: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for root in roots {
+        let mut links = FollowedLinks::in_tree(if root == Path::new("") { Path::new(".") } else { &root });
+        let first = all.len();
+        all.push(root);
+        let mut next = first;
+        while let Some(directory) = all.get(next).cloned() {
+            for entry in entries(&directory)? {
+                let (name, path) = (entry.file_name(), directory.join(entry.file_name()));
+                let is_wanted = |kind: FileType| kind.is_dir() || kind.is_symlink() && links.follow(&path);
+                if !name.as_encoded_bytes().starts_with(b".") && entry.file_type().is_ok_and(is_wanted) {
+                    all.push(path);
+                }
+            }
+            next += 1;
+        }
     }
-    Ok(directories)
+    Ok(all)
 }
 
 /// The entries of a directory; none if it is not a directory.

@@ -406,3 +406,24 @@ fn options_may_stand_anywhere() {
     assert_eq!(place.run("cat --to csv t.buren --threads 1").text(), "a,b\n1,2\n");
     place.run("convert t.csv").fails(2, "brc: convert needs an input and an output: brc convert IN… OUT");
 }
+
+#[test]
+fn nulls_and_empty_strings_are_the_same_bytes_for_any_threads() {
+    let place = Place::new();
+    let row = |row: usize| match (row % 10, row % 21) {
+        (3, _) => "1,\n".to_owned(),
+        (_, 0) => "1,\"\"\n".to_owned(),
+        _ => format!("1,v{row}\n"),
+    };
+    place.write("t.csv", format!("n,s\n{}", (0..120_000).map(row).collect::<String>()));
+    place.run("convert t.csv t.parquet --row-group 64k").ok();
+    for encoding in ["capnp", "capnp-packed"] {
+        let written = ["1", "2", "4"].map(|threads| {
+            let name = format!("{threads}.{encoding}");
+            place.run_of(&["convert", "t.parquet", &name, "--to", encoding, "--threads", threads]).ok();
+            place.read(&name)
+        });
+        assert!(written.iter().all(|bytes| *bytes == written[0]), "{encoding}");
+    }
+    assert_eq!(place.run("cat 2.capnp --format csv").text().into_bytes(), place.read("t.csv"));
+}

@@ -226,7 +226,7 @@ fn a_failed_directory_leaves_the_old_one() {
     place.write("many.csv", format!("a,b\n{many}"));
     place
         .run("convert many.csv out --partition-by a --force --no-sync")
-        .fails(2, "brc: --partition-by: a have more than 10000 values; choose columns with fewer values");
+        .fails(2, "brc: --partition-by: a has more than 10000 values; choose columns with fewer values");
     assert_eq!(place.run("cat out").text(), "b,a\n2,1\n4,3\n");
     place.run("convert out out --partition-by a --force").fails(2, "brc: out: an input lies in the output");
     place.write("out/notes.txt", "precious");
@@ -305,4 +305,48 @@ fn a_folder_is_compared_as_one_table() {
         let changed = place.run_of(&compare);
         changed.fails_with(2, "sales changed");
     }
+}
+
+#[test]
+fn linked_directories_are_read_once_and_pipes_are_skipped() {
+    let place = Place::new();
+    place.shell("mkdir -p t/a/b o/p; ln -s ../o t/link; ln -s ../../t t/a/up; ln -s a t/latest; ln -s . o/self; mkfifo t/pipe").ok();
+    for (name, rows) in
+        [("t/1.csv", "1"), ("t/a/2.csv", "2"), ("t/a/b/3.csv", "3"), ("o/4.csv", "4"), ("o/p/5.csv", "5")]
+    {
+        place.write(name, format!("n\n{rows}\n"));
+    }
+    for input in ["t", "t/**/*.csv"] {
+        let found = place.run_of(&["query", input, "select count(*) as n, sum(n) as s", "--format", "csv"]);
+        assert_eq!(found.text(), "n,s\n5,15\n", "{input}");
+    }
+}
+
+#[test]
+fn columns_without_a_type_take_that_of_other_files() {
+    let place = Place::new();
+    let untyped = |name: &str| {
+        fs::copy(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR")), place.path(name)).unwrap();
+    };
+    untyped("untyped.parquet");
+    untyped("untyped.arrow");
+    place.write("typed.csv", "id,note\n3,5\n");
+    place.run("convert typed.csv typed.parquet").ok();
+    for untyped in ["untyped.parquet", "untyped.arrow"] {
+        for files in [[untyped, "typed.parquet"], ["typed.parquet", untyped]] {
+            let found =
+                place.run_of(&["query", files[0], files[1], "select sum(note) as s, count(*) as n", "--format", "csv"]);
+            assert_eq!(found.text(), "s,n\n5,2\n", "{files:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_without_a_header_among_others_has_a_remedy() {
+    let place = Place::new();
+    place.write("a.csv", "id,name\n1,a\n2,b\n");
+    place.write("b.csv", "3,c\n4,d\n");
+    place.run_of(&["query", "a.csv", "b.csv", "select id"]).fails_with(2, "--names gives both the same names");
+    let named = ["query", "a.csv", "b.csv", "select count(*) as n", "--names", "id,name", "--format", "csv"];
+    assert_eq!(place.run_of(&named).text(), "n\n4\n");
 }

@@ -1,7 +1,7 @@
 //! The options of `brc query` that a comparison passes to its processes, as plain data: how to read a table, and which
 //! query to run.
 
-use brc_core::{Result, Schema, Table, identifier};
+use brc_core::{Error, Result, Schema, Table, identifier};
 use brc_encodings::brc_text::dialect::Byte;
 use brc_encodings::brc_text::{Delimiter, DialectOverrides, TimeForm};
 use brc_encodings::folders::{self, FilesAsTable};
@@ -61,7 +61,11 @@ impl fmt::Display for QueryOptions {
 
 /// Parses the grouping expressions; an empty list is allowed.
 fn keys(list: &str) -> Result<Vec<Expression>> {
-    if list.trim().is_empty() { Ok(Vec::new()) } else { Ok(Expression::parse_list(list)?) }
+    let keys = if list.trim().is_empty() { Vec::new() } else { Expression::parse_list(list)? };
+    match keys.iter().find(|key| key.is_number()) {
+        Some(key) => Err(Error::Usage(format!("--by takes names and expressions, not the number of a column ({key})"))),
+        None => Ok(keys),
+    }
 }
 
 /// How to read a table: the values of `--from`, `--schema`, `--names`, `--max-copy` and the options for text.

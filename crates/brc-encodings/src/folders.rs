@@ -8,6 +8,8 @@ use crate::union::{ConstantColumn, Union, UnionOptions};
 use brc_core::calendar::parse_date;
 use brc_core::{Error, LogicalType, Result, Table, interrupt};
 use std::ffi::OsStr;
+use std::fs::DirEntry;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// A file to read, and the column values from its directory names.
@@ -65,24 +67,27 @@ impl Folder {
     }
 }
 
-/// The files in and below a directory, sorted by path. Names that begin with `.` or `_` are skipped, and links to
-/// directories are not followed.
+/// The files in and below a directory, sorted by path. Names that begin with `.` or `_` are skipped; links to
+/// directories outside of it are followed.
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
 pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     let (mut files, mut directories) = (Vec::new(), vec![directory.to_owned()]);
+    let mut links = FollowedLinks::in_tree(directory);
     while let Some(at) = directories.pop() {
         let failed = |error| Error::io(&at, "list")(error);
-        for entry in std::fs::read_dir(&at).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
+        let mut entries = std::fs::read_dir(&at).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
+        entries.sort_by_key(DirEntry::file_name);
+        for entry in entries {
             let (name, path) = (entry.file_name(), entry.path());
             if matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_')) {
                 continue;
             }
-            if entry.file_type().map_err(failed)?.is_dir() {
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() || kind.is_symlink() && links.follow(&path) {
                 directories.push(path);
-            } else if !path.is_dir() {
+            } else if kind.is_file() || kind.is_symlink() && !path.is_dir() && !is_special(&path) {
                 files.push(path);
             }
         }
@@ -94,6 +99,36 @@ pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     files.sort();
     let found = |path| Ok(FoundFile { directory: Some(directory.to_owned()), ..FoundFile::below(directory, path)? });
     files.into_iter().map(found).collect()
+}
+
+/// The directories outside of a tree that symbolic links in it lead to, each followed once: what is in the tree is read
+/// anyway, and must not be read twice.
+pub struct FollowedLinks {
+    known: Vec<PathBuf>,
+}
+
+impl FollowedLinks {
+    /// No links, in the tree of a directory.
+    #[must_use]
+    pub fn in_tree(directory: &Path) -> Self {
+        Self { known: directory.canonicalize().into_iter().collect() }
+    }
+
+    /// Whether a symbolic link leads to a directory that is to be read because of it.
+    pub fn follow(&mut self, link: &Path) -> bool {
+        let Some(target) = link.canonicalize().ok().filter(|target| target.is_dir()) else { return false };
+        let is_new = !self.known.iter().any(|known| target.starts_with(known) || known.starts_with(&target));
+        if is_new {
+            self.known.push(target);
+        }
+        is_new
+    }
+}
+
+/// Whether a path exists and is neither a file nor a directory: a pipe, a socket, a device. A directory's are no tables,
+/// and reading one may wait for ever.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| !metadata.is_file())
 }
 
 /// The columns from the directory names, in nesting order.

@@ -173,8 +173,9 @@ impl PartitionWriter<'_, '_> {
         if self.begun.len() > MAX_PARTITIONS {
             let columns: Vec<_> = self.keys.iter().map(|(name, _)| *name).collect();
             let reason = format!(
-                "{} have more than {MAX_PARTITIONS} values; choose columns with fewer values",
-                columns.join(",")
+                "{} {} more than {MAX_PARTITIONS} values; choose columns with fewer values",
+                columns.join(","),
+                if columns.len() == 1 { "has" } else { "have" }
             );
             return Err(Error::Usage(format!("--partition-by: {reason}")));
         }

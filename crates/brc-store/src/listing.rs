@@ -8,6 +8,7 @@ use brc_core::{Error, Result};
 use futures_util::TryStreamExt;
 use glob::{MatchOptions, Pattern};
 use object_store::path::Path as Key;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The rules of a shell: `*` matches neither `/` nor a leading dot.
@@ -62,7 +63,7 @@ pub fn matches(path: &Path) -> Result<Vec<PathBuf>> {
         None => below(found.as_ref(), &key).split('/').all(|name| !name.starts_with(['.', '_'])),
     };
     let found = list(&address, Key::parse(prefix).unwrap_or_default())?;
-    let mut files: Vec<Key> = found.into_iter().filter(is_wanted).collect();
+    let mut files: Vec<Key> = without_folders(found).into_iter().filter(is_wanted).collect();
     files.sort();
     Ok(files.iter().map(|key| address.of_key(key)).collect())
 }
@@ -72,14 +73,29 @@ fn below<'k>(key: &'k str, directory: &str) -> &'k str {
     key.strip_prefix(directory).unwrap_or(key).trim_start_matches('/')
 }
 
-/// All files of a bucket whose keys start with these directories.
-fn list(address: &Address, prefix: Key) -> Result<Vec<Key>> {
+/// The keys of objects that are files. Consoles and Hadoop store empty objects with names of folders, whose final slash
+/// the library drops.
+fn without_folders(objects: Vec<(Key, u64)>) -> Vec<Key> {
+    let mut directories = HashSet::new();
+    for (key, _) in &objects {
+        let key = key.as_ref();
+        directories.extend(key.match_indices('/').map(|(at, _)| key[..at].to_owned()));
+    }
+    let is_file = |(key, bytes): &(Key, u64)| {
+        let has_extension = key.filename().is_some_and(|name| name.contains('.'));
+        *bytes > 0 || has_extension && !directories.contains(key.as_ref())
+    };
+    objects.into_iter().filter(is_file).map(|(key, _)| key).collect()
+}
+
+/// All objects of a bucket whose keys start with these directories, each with its size in bytes.
+fn list(address: &Address, prefix: Key) -> Result<Vec<(Key, u64)>> {
     let failed = |error| Error::io(&address.path, "list")(error);
     let store = address.store(Retries::Library)?;
     count_request();
     let found = wait(async move {
         let prefix = (!prefix.as_ref().is_empty()).then_some(prefix);
-        store.list(prefix.as_ref()).map_ok(|found| found.location).try_collect::<Vec<_>>().await
+        store.list(prefix.as_ref()).map_ok(|found| (found.location, found.size)).try_collect::<Vec<_>>().await
     });
     found.map_err(failed)?.map_err(|error| failed(Failure::of(&error, address).into()))
 }
@@ -87,6 +103,14 @@ fn list(address: &Address, prefix: Key) -> Result<Vec<Key>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn empty_objects_for_folders_are_no_files() {
+        let objects =
+            [("t", 0), ("t/k=1", 0), ("t/k=1/a.csv", 5), ("t/k=2", 0), ("t/b.csv", 0), ("t/d.x", 0), ("t/d.x/e", 9)];
+        let files = without_folders(objects.into_iter().map(|(key, bytes)| (Key::from(key), bytes)).collect());
+        assert_eq!(files, ["t/k=1/a.csv", "t/b.csv", "t/d.x/e"].map(Key::from));
+    }
 
     #[test]
     fn patterns_are_recognised() {

@@ -25,6 +25,7 @@ mod time_forms;
 mod typed;
 
 use crate::form::{Form, GivenForms};
+use crate::unquote::within_blanks;
 use brc_core::{LogicalType, TimeUnit, calendar};
 use forms::{FormSet, Reading};
 pub use nulls::NullTokenSet;
@@ -85,6 +86,9 @@ const OF_INTEGERS: u32 = NEGATIVE | BEYOND_INT64 | BEYOND_UINT64;
 /// Some number in the usual form cannot have a thousands separator for its point: it does not have one to three digits,
 /// optionally followed by three decimals.
 const UNGROUPED: u32 = 1 << 18;
+/// Some number in another form has both a comma and a point, or several points: they show which of them separates
+/// thousands.
+const GROUPED: u32 = 1 << 20;
 /// Some number in another form has one to three digits, a separator and three digits, which may be thousands or
 /// decimals.
 const SHORT_GROUP: u32 = 1 << 19;
@@ -172,6 +176,19 @@ impl Seen {
             _ => None,
         };
         seen.or_else(|| forms::seen(text)).unwrap_or(Self::TEXT)
+    }
+
+    /// What a field requires, given the forms that the user sets. Blanks within quotes, or around a field of a text
+    /// whose blanks are not trimmed, are part of a string, but not of a number or time.
+    #[must_use]
+    pub fn of_field(text: &[u8], infer_nulls: bool, given: &GivenForms) -> Self {
+        let of = |text: &[u8]| if infer_nulls { Self::of(text) } else { Self::of_value(text) }.in_forms(text, given);
+        let (seen, trimmed) = (of(text), &text[within_blanks(text)]);
+        if !seen.is_text() || trimmed.len() == text.len() {
+            return seen;
+        }
+        let seen = of(trimmed);
+        Self { flags: seen.flags | ALTERED | ALTERED_AS_FLOAT, ..seen }
     }
 
     /// What integers within these bounds require, as decimals of that scale.

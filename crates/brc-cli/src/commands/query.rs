@@ -243,7 +243,9 @@ fn refuse_expression(argument: &Path) -> Result<()> {
         )));
     }
     // A folder may be called year=2024.
-    let looks_like_sql = text.contains(['<', '>']) || text.contains(" = ") || text.ends_with(')');
+    let is_path = text.contains(['/', '\\']) || text.rsplit(' ').next().is_some_and(|last| last.contains('.'));
+    let looks_like_sql =
+        !rest.is_empty() && !is_path || text.contains(['<', '>']) || text.contains(" = ") || text.ends_with(')');
     if looks_like_sql || rest == "*" || rest.starts_with("* ") || text.to_ascii_lowercase().contains(" from ") {
         let message = format!("'{text}' is neither a file nor a query; queries begin with select: 'select …'");
         return Err(Error::Usage(message));

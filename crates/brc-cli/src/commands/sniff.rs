@@ -230,6 +230,7 @@ pub(crate) fn option(part: Part) -> &'static str {
         Part::Preamble => "--skip",
         Part::Header => "--header",
         Part::Trim => "--trim",
+        Part::Null => "--null",
     }
 }
 

@@ -93,6 +93,8 @@ pub struct ColumnChanges {
     pub unfit_format: Option<String>,
     /// Whether its points are read as decimal points, but may separate thousands, as another column has decimal commas.
     pub points_beside_commas: bool,
+    /// Whether its points are read as thousands separators, although no value in the first rows shows that they are.
+    pub has_assumed_groups: bool,
 }
 
 impl AddAssign<&ColumnChanges> for ColumnChanges {
@@ -104,6 +106,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.nulls_are_text |= other.nulls_are_text;
         self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
         self.points_beside_commas |= other.points_beside_commas;
+        self.has_assumed_groups |= other.has_assumed_groups;
         self.unfit_format = self.unfit_format.take().or_else(|| other.unfit_format.clone());
     }
 }

@@ -16,7 +16,8 @@ use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
 use arrow_schema::DataType;
 use brc_core::{
-    ByteStrings, Dictionary, Error, Field, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table,
+    ByteStrings, ColumnStatistics, Dictionary, Error, Field, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema,
+    Split, Table, ValueBounds,
 };
 use brc_kernels::interner::DictionaryBuilder;
 use std::path::{Path, PathBuf};
@@ -351,6 +352,18 @@ impl Table for ArrowTable {
     fn split(&self, index: u64) -> Option<Split> {
         let batches = self.batches_of(index)?;
         Some(Split { index, start: batches.start as u64, end: batches.end as u64 })
+    }
+
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        let batches = self.batches_of(split)?;
+        Some(self.batches[batches].iter().map(|batch| batch.rows as u64).sum())
+    }
+
+    fn statistics(&self, _: u64, column: usize) -> ColumnStatistics<'_> {
+        match self.columns.get(column).map(|column| &column.stored) {
+            Some(DataType::Null) => ColumnStatistics { values: ValueBounds::None, nulls: true },
+            _ => ColumnStatistics::UNKNOWN,
+        }
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

@@ -17,7 +17,9 @@ pub(super) struct Strings {
     longest: usize,
     /// For each code of the batches, the index of its string in the frame, or [`NOT_IN_FRAME`].
     indices: Vec<u32>,
-    /// The strings that came without codes, if any did.
+    /// The codes whose strings are in the frame.
+    seen_in_frame: Vec<u32>,
+    /// All strings of the frame, if any came without a code.
     uncoded: Option<Box<Uncoded>>,
     /// The strings of the frame's dictionary, in order of appearance.
     frame_strings: Vec<StringSource>,
@@ -27,11 +29,23 @@ pub(super) struct Strings {
     codes: Vec<u32>,
 }
 
-/// The strings of a frame that came without codes.
+/// All strings of a frame in which some came without codes. A string may come with a code and without, depending on
+/// what the batches before it had; it is in the frame's dictionary once, so that the file does not depend on them.
 struct Uncoded {
     interner: Interner,
     /// For each code of the interner, the index of its string in the frame.
     indices: Vec<u32>,
+}
+
+impl Uncoded {
+    /// The index of a string in the frame, which becomes `new` if it has none, and its code in the interner.
+    fn index_of(&mut self, string: &[u8], new: u32) -> (u32, u32) {
+        let code = self.interner.intern(string);
+        if code as usize == self.indices.len() {
+            self.indices.push(new);
+        }
+        (self.indices[code as usize], code)
+    }
 }
 
 /// The source of a string.
@@ -77,9 +91,14 @@ impl Strings {
     fn push_code(&mut self, code: u32) {
         let index = &mut self.indices[code as usize];
         if *index == NOT_IN_FRAME {
-            *index = self.frame_strings.len() as u32;
-            self.frame_strings.push(StringSource::Coded(code));
-            self.dictionary_words += words_of(self.strings.get(code));
+            let string = self.strings.get(code);
+            let new = self.frame_strings.len() as u32;
+            *index = self.uncoded.as_mut().map_or(new, |uncoded| uncoded.index_of(string, new).0);
+            self.seen_in_frame.push(code);
+            if *index == new {
+                self.frame_strings.push(StringSource::Coded(code));
+                self.dictionary_words += words_of(string);
+            }
         }
         self.codes.push(*index);
     }
@@ -102,15 +121,23 @@ impl Strings {
 
     /// Appends a row of a string without a code.
     pub(super) fn push_string(&mut self, string: &[u8]) {
-        let new = || Box::new(Uncoded { interner: Interner::new(Level::best()), indices: Vec::new() });
-        let uncoded = self.uncoded.get_or_insert_with(new);
-        let code = uncoded.interner.intern(string);
-        if code as usize == uncoded.indices.len() {
-            uncoded.indices.push(self.frame_strings.len() as u32);
-            self.frame_strings.push(StringSource::Uncoded(code));
+        let Self { strings, uncoded, frame_strings, .. } = self;
+        let uncoded = uncoded.get_or_insert_with(|| {
+            let mut uncoded = Uncoded { interner: Interner::new(Level::best()), indices: Vec::new() };
+            for (index, source) in (0..).zip(&*frame_strings) {
+                if let StringSource::Coded(code) = *source {
+                    uncoded.index_of(strings.get(code), index);
+                }
+            }
+            Box::new(uncoded)
+        });
+        let new = frame_strings.len() as u32;
+        let (index, code) = uncoded.index_of(string, new);
+        if index == new {
+            frame_strings.push(StringSource::Uncoded(code));
             self.dictionary_words += words_of(string);
         }
-        self.codes.push(uncoded.indices[code as usize]);
+        self.codes.push(index);
     }
 
     /// The words of the lists.
@@ -144,11 +171,8 @@ impl Strings {
     }
 
     pub(super) fn clear(&mut self) {
-        for source in self.frame_strings.drain(..) {
-            if let StringSource::Coded(code) = source {
-                self.indices[code as usize] = NOT_IN_FRAME;
-            }
-        }
+        self.seen_in_frame.drain(..).for_each(|code| self.indices[code as usize] = NOT_IN_FRAME);
+        self.frame_strings.clear();
         self.uncoded = None;
         self.codes.clear();
         self.dictionary_words = 0;

@@ -261,6 +261,7 @@ impl Table for CsvTable {
                     && column.form().is_none()
                     && column.logical_type().scale() == 3
                     && seen.may_have_groups();
+                sum.has_assumed_groups = seen.has_assumed_groups(given);
                 sum.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));
                 let is_unfit = given.is_own && !seen.is_untyped() && !seen.fits_given(given);
                 sum.unfit_format = given.timestamp.or(given.date).filter(|_| is_unfit).map(|form| form.to_string());

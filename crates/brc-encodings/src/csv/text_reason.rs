@@ -51,10 +51,14 @@ impl Reader<'_> {
         let nulls = NullTokens::new([""].into_iter().chain(tally.nulls.iter()));
         let format = TextFormat { nulls, ..self.format.clone() };
         let mut first = FirstBad { column, lines: self.header_lines, line: None };
-        self.read(column, others, format, &mut first, |first, lines| {
-            first.lines += lines;
-            first.line.is_none()
-        })?;
+        self.read(column, others, format, &mut first, FirstBad::goes_on)?;
+        if first.line.is_none() {
+            // It would be a value of the type, but for its leading zeros.
+            let strings = ColumnType::Fixed { logical_type: LogicalType::String, nullable: false, form: None };
+            let format = TextFormat { nulls: NullTokens::new([&value]), ..self.format.clone() };
+            first.lines = self.header_lines;
+            self.read(column, strings, format, &mut first, FirstBad::goes_on)?;
+        }
         let (values, others, is_usual) = (tally.values, tally.values - class.values, form.is_none());
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
     }
@@ -132,7 +136,7 @@ impl Tally {
     }
 
     fn add(&mut self, value: &[u8]) {
-        let seen = Seen::of(value).in_forms(value, &self.given);
+        let seen = Seen::of_field(value, true, &self.given);
         let nulls = seen.null_tokens(LogicalType::Bool);
         if !nulls.is_empty() {
             self.nulls = self.nulls.union(nulls);
@@ -175,6 +179,14 @@ struct FirstBad {
     lines: u64,
     /// The line, from 1.
     line: Option<u64>,
+}
+
+impl FirstBad {
+    /// Counts the lines of a split. Returns whether the row is still to be found.
+    fn goes_on(&mut self, lines: u64) -> bool {
+        self.lines += lines;
+        self.line.is_none()
+    }
 }
 
 impl Output for FirstBad {

@@ -37,6 +37,8 @@ pub(super) struct FileColumn {
     pub(super) stored: Option<Stored>,
     /// Whether it is nullable.
     pub(super) is_optional: bool,
+    /// Whether it has no type, and only nulls.
+    pub(super) is_untyped: bool,
     /// The type that the library receives.
     pub(super) file_type: TypePtr,
     /// The unit in which 96-bit timestamps are delivered.
@@ -184,7 +186,7 @@ impl Chunk {
             codec: Codec::of(codec).ok_or_else(unread)?,
             bounds: Bounds::of(chunk.statistics(), column),
             has_nulls,
-            is_all_null: has_nulls && nulls == Some(rows as u64),
+            is_all_null: column.is_untyped || has_nulls && nulls == Some(rows as u64),
             has_dictionary,
             fast: column.stored.filter(|_| is_fast && !has_nulls),
             checksum,

@@ -202,10 +202,10 @@ fn schema(
             Ok(column) => {
                 let is_optional = descriptor.column(leaf).max_def_level() > 0;
                 fields.push(Field { name, logical_type: column.logical_type, nullable: column.nullable });
-                let (stored, file_type) = (column.stored, column.file_type);
+                let (is_untyped, stored, file_type) = (column.is_untyped, column.stored, column.file_type);
                 let is_int96 = root.is_primitive() && root.get_physical_type() == Physical::INT96;
                 let int96 = is_int96.then_some(TimeUnit::Microsecond);
-                columns.push(FileColumn { leaf, stored, is_optional, file_type, int96 });
+                columns.push(FileColumn { leaf, stored, is_optional, is_untyped, file_type, int96 });
             }
             Err(kind) => unsupported_columns.push(UnsupportedColumn { name, kind }),
         }

@@ -40,6 +40,8 @@ impl Stored {
 pub(super) struct ColumnType {
     pub(super) logical_type: LogicalType,
     pub(super) nullable: bool,
+    /// Whether it has no type, and only nulls.
+    pub(super) is_untyped: bool,
     /// `None` if only the library can read it.
     pub(super) stored: Option<Stored>,
     /// The type that the library receives: strings are binary, 96-bit timestamps are twelve bytes.
@@ -88,7 +90,7 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
         _ => Arc::clone(root),
     };
     let nullable = info.repetition() == Repetition::OPTIONAL || field.data_type().is_null();
-    Ok(ColumnType { logical_type, nullable, stored, file_type })
+    Ok(ColumnType { logical_type, nullable, is_untyped: field.data_type().is_null(), stored, file_type })
 }
 
 /// The name of a nested column's type, by its outermost group.

@@ -3,6 +3,7 @@
 use super::common_type::{TypedColumn, common_type, conflict, typed_column};
 use super::conversion::Conversion;
 use super::{ConstantColumn, UnionOptions};
+use brc_core::names::numbered_names;
 use brc_core::{Error, Field, LogicalType, Result, Schema, Table, UnsupportedColumn};
 use brc_text::Form;
 use std::collections::HashMap;
@@ -108,6 +109,11 @@ impl<'a> OwnColumns<'a> {
         Self { table, schema, fields: schema.fields().iter().filter(is_own).collect() }
     }
 
+    /// Whether the columns have the names of a text without a header.
+    fn has_numbered_names(&self) -> bool {
+        self.fields.iter().map(|field| &field.name).eq(&numbered_names(self.fields.len()))
+    }
+
     /// The column of that name, if it has one.
     fn typed(&self, name: &str) -> Option<TypedColumn> {
         let at = self.schema.index_of(name)?;
@@ -123,7 +129,12 @@ fn by_position(tables: &[OwnColumns<'_>]) -> Result<Vec<Field>> {
     let Some((first, others)) = tables.split_first() else { return Ok(Vec::new()) };
     let mut fields: Vec<MergedField> = first.fields.iter().map(|own| MergedField::new(own)).collect();
     for own in others {
-        let (path_of_first, hint) = (first.table.path().display(), "--union-by-name matches columns by name");
+        let path_of_first = first.table.path().display();
+        let hint =
+            match own.has_numbered_names() != first.has_numbered_names() && own.fields.len() == first.fields.len() {
+                true => "one of them seems to have no header; --names gives both the same names",
+                false => "--union-by-name matches columns by name",
+            };
         for (at, (merged, own_field)) in fields.iter_mut().zip(&own.fields).enumerate() {
             let (own_name, name) = (&own_field.name, &merged.field.name);
             if name != own_name {

@@ -91,14 +91,15 @@ impl Rounding {
     }
 }
 
-/// Multiplies each number by `power`, rounds it, and divides it by `power`. A number is unchanged if its result is not
-/// finite, if it has no more decimals than that, or if its decimals are beyond the precision of floats.
-pub fn round(level: Level, rounding: Rounding, power: f64, values: &mut [f64]) {
+/// Rounds each number to this many decimals; to a multiple of a power of ten if there are less than 0. A number is
+/// unchanged if its result is not finite, if it has no more decimals than that, or if its decimals are beyond the
+/// precision of floats.
+pub fn round(level: Level, rounding: Rounding, decimals: i32, values: &mut [f64]) {
     match rounding {
-        Rounding::Nearest => run_at(level, Round { round: |value| Rounding::Nearest.of(value), power, values }),
-        Rounding::Down => run_at(level, Round { round: |value| Rounding::Down.of(value), power, values }),
-        Rounding::Up => run_at(level, Round { round: |value| Rounding::Up.of(value), power, values }),
-        Rounding::Truncate => run_at(level, Round { round: |value| Rounding::Truncate.of(value), power, values }),
+        Rounding::Nearest => run_at(level, Round { round: |value| Rounding::Nearest.of(value), decimals, values }),
+        Rounding::Down => run_at(level, Round { round: |value| Rounding::Down.of(value), decimals, values }),
+        Rounding::Up => run_at(level, Round { round: |value| Rounding::Up.of(value), decimals, values }),
+        Rounding::Truncate => run_at(level, Round { round: |value| Rounding::Truncate.of(value), decimals, values }),
     }
 }
 
@@ -107,7 +108,7 @@ const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
 
 struct Round<'a, F> {
     round: F,
-    power: f64,
+    decimals: i32,
     values: &'a mut [f64],
 }
 
@@ -116,11 +117,22 @@ impl<F: Fn(f64) -> f64> Kernel for Round<'_, F> {
 
     #[inline(always)]
     fn run(self) {
+        // Small powers of ten are floats, their inverses are not: numbers are divided by a power, or multiplied by it.
+        let power = 10f64.powi(self.decimals.saturating_abs());
+        if self.decimals < 0 {
+            for value in self.values {
+                let scaled = *value / power;
+                let rounded = (self.round)(scaled) * power;
+                let has_no_more = Rounding::Nearest.of(scaled) * power == *value;
+                *value = if rounded.is_finite() && !has_no_more { rounded } else { *value };
+            }
+            return;
+        }
         for value in self.values {
-            let scaled = *value * self.power;
-            let rounded = (self.round)(scaled) / self.power;
-            let has_no_more = Rounding::Nearest.of(scaled) / self.power == *value;
-            let is_beyond = self.power >= 1.0 && scaled.abs() >= TWO_TO_53;
+            let scaled = *value * power;
+            let rounded = (self.round)(scaled) / power;
+            let has_no_more = Rounding::Nearest.of(scaled) / power == *value;
+            let is_beyond = scaled.abs() >= TWO_TO_53;
             *value = if rounded.is_finite() && !has_no_more && !is_beyond { rounded } else { *value };
         }
     }
@@ -181,20 +193,35 @@ mod tests {
     proptest! {
         #[test]
         fn floats_are_rounded_as_std_does(values in prop::collection::vec(float(), 0..100), decimals in -3i32..4) {
-            let power = 10f64.powi(decimals);
+            let power = 10f64.powi(decimals.abs());
+            let up = |value: f64| if decimals < 0 { value / power } else { value * power };
+            let down = |value: f64| if decimals < 0 { value * power } else { value / power };
             for level in Level::available() {
                 for (rounding, of) in ALL.into_iter().zip([f64::round, f64::floor, f64::ceil, f64::trunc]) {
                     let mut found = values.clone();
-                    round(level, rounding, power, &mut found);
+                    round(level, rounding, decimals, &mut found);
                     for (&value, found) in values.iter().zip(found) {
-                        let rounded = of(value * power) / power;
-                        let is_rounded = (value * power).round() / power == value
-                            || power >= 1.0 && (value * power).abs() >= TWO_TO_53;
+                        let rounded = down(of(up(value)));
+                        let is_rounded = down(up(value).round()) == value
+                            || decimals >= 0 && up(value).abs() >= TWO_TO_53;
                         let expected = if rounded.is_finite() && !is_rounded { rounded } else { value };
                         prop_assert_eq!(found.to_bits(), expected.to_bits());
                     }
                 }
             }
+        }
+
+        #[test]
+        fn multiples_of_powers_of_ten_round_to_themselves(whole in 0u32..1_000_000, digits in 1i32..10) {
+            let number = f64::from(whole) * 10f64.powi(digits);
+            for rounding in ALL {
+                let mut found = [number, -number];
+                round(Level::best(), rounding, -digits, &mut found);
+                prop_assert_eq!(found, [number, -number]);
+            }
+            let mut half = [number + 5.0 * 10f64.powi(digits - 1)];
+            round(Level::best(), Rounding::Nearest, -digits, &mut half);
+            prop_assert_eq!(half, [f64::from(whole + 1) * 10f64.powi(digits)]);
         }
 
         #[test]

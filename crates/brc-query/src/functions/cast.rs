@@ -166,10 +166,14 @@ fn integer(value: Value<'_>) -> Option<i128> {
     }
 }
 
-/// The value that a string denotes, without the spaces around it.
+/// The value that a string denotes, without the spaces around it and the plus sign before a number.
 fn parsed(value: Value<'_>, to: LogicalType) -> Option<Number> {
     let Value::Bytes(text) = value else { return None };
-    match Value::parse(text.trim_ascii(), to).ok()? {
+    let text = match text.trim_ascii() {
+        [b'+', rest @ ..] if to.is_numeric() && matches!(rest, [b'0'..=b'9' | b'.', ..]) => rest,
+        text => text,
+    };
+    match Value::parse(text, to).ok()? {
         Value::Integer(value) => Some(Number::Integer(value)),
         Value::Float(value) => Some(Number::Float(value)),
         Value::Bytes(_) => Some(Number::Same),

@@ -93,12 +93,20 @@ pub(super) fn bound<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], fa
     let exact = Exact { operation: O::NARROW, factors };
     let bound = Bound::new(output, move |views, rows| {
         let [one, other] = [&views[0], &views[1]];
-        if let Some(values) = narrow::<O>(one, other, factors) {
+        if let Some(values) = narrow::<O>(one, other, factors)
+            && (output != LogicalType::Date || are_dates(&values))
+        {
             return Ok(Vector::from(Values::Narrow(values)));
         }
         wide::<O>(output, scales, factors, [one, other], rows)
     });
     Bound { exact: Some(exact), ..bound }
+}
+
+/// Whether all days are dates; days of rows that do not count may be any.
+fn are_dates(days: &[i64]) -> bool {
+    let (min, max) = LogicalType::Date.bounds().unwrap_or_default();
+    bounds(Level::best(), days).is_none_or(|(low, high)| min <= low.into() && i128::from(high) <= max)
 }
 
 /// All rows in 64 bits, unless that might not be enough for values between the smallest and the largest ones.

@@ -13,11 +13,11 @@ use brc_kernels::direct::bounds;
 pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> Result<Bound, Mismatch> {
     let logical_type = number(arguments, 0)?;
     let Some(digits) = exact::digits(&arguments[0]) else {
-        let power = 10f64.powi(decimals.clamp(-400, 400) as i32);
+        let decimals = decimals.clamp(-400, 400) as i32;
         return Ok(Bound::new(logical_type, move |views, rows| {
             let ViewData::Floats(values) = views[0].data else { return rows.floats(|row| views[0].float(row)) };
             let mut values = values.to_vec();
-            round(Level::best(), rounding, power, &mut values);
+            round(Level::best(), rounding, decimals, &mut values);
             if logical_type == LogicalType::Float32 {
                 values.iter_mut().for_each(|value| *value = float32::widen(float32::nearest(*value)));
             }

@@ -1,5 +1,6 @@
 //! Converts the tree of `sqlparser` to [`Syntax`].
 
+use super::interval;
 use super::parser::Places;
 use super::{Call, Kind, Literal, Syntax, SyntaxError, types};
 use crate::sql::suggestions::{unknown_function, unknown_operator};
@@ -111,7 +112,10 @@ impl Converter<'_> {
                 Kind::Call(call("strpos", vec![self.expression(*r#in)?, self.expression(*expr)?]))
             }
             Expr::Function(function) => self.choice(function, position)?,
-            Expr::RLike { .. } | Expr::SimilarTo { .. } => return Err(self.no_operator("rlike", position)),
+            Expr::RLike { regexp, .. } => {
+                return Err(self.no_operator(if regexp { "regexp" } else { "rlike" }, position));
+            }
+            Expr::SimilarTo { .. } => return Err(self.no_operator("similar to", position)),
             Expr::Convert { .. } => return Err(self.no_function("convert", position)),
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
                 return Err(SyntaxError::new(SUBQUERY, position, self.source));
@@ -257,41 +261,23 @@ impl Converter<'_> {
         })
     }
 
-    /// `interval '90' day`, `interval 90 day`, `interval '90 days'`.
+    /// `interval '90' day`, `interval 90 day`, `interval '1 month 90 days'`.
     fn interval(&self, interval: Interval, position: usize) -> Converted<Literal> {
-        let text = match self.expression(*interval.value)?.kind {
+        let mut text = match self.expression(*interval.value)?.kind {
             Kind::Literal(Literal::Text(text)) => String::from_utf8(text).unwrap_or_default(),
             Kind::Literal(Literal::Number(number)) => number.floor(0).0.to_string(),
             _ => return self.refuse("an interval that is no constant".to_owned(), position),
         };
-        let unit = interval.leading_field.map(|field| field.to_string().to_lowercase());
-        let (count, unit) = match (text.trim().split_once(' '), unit) {
-            (None, Some(unit)) => (text.trim().to_owned(), unit),
-            (Some((count, unit)), None) => (count.to_owned(), unit.trim().to_lowercase()),
-            _ => return self.refuse(format!("the interval '{text}'"), position),
-        };
-        const SECOND: i64 = 1_000_000;
-        let (months, days, microseconds) = match unit.trim_end_matches('s') {
-            "year" => (12, 0, 0),
-            "quarter" => (3, 0, 0),
-            "month" => (1, 0, 0),
-            "week" => (0, 7, 0),
-            "day" => (0, 1, 0),
-            "hour" => (0, 0, 3600 * SECOND),
-            "minute" => (0, 0, 60 * SECOND),
-            "second" => (0, 0, SECOND),
-            _ => return self.refuse(format!("the interval unit '{unit}'"), position),
-        };
-        let scaled = |count: i64| {
-            Some(Literal::Interval {
-                months: count.checked_mul(months)?,
-                days: count.checked_mul(days)?,
-                microseconds: count.checked_mul(microseconds)?,
-            })
-        };
-        match count.parse().ok().and_then(scaled) {
-            Some(interval) => Ok(interval),
-            None => self.refuse(format!("the interval '{text}'"), position),
+        if let Some(unit) = interval.leading_field {
+            text = format!("{text} {unit}");
+        }
+        match interval::parse(&text) {
+            Ok(interval) => Ok(interval),
+            Err(Some(unit)) => {
+                let message = format!("the interval unit '{unit}' is not supported (units: {})", interval::UNITS);
+                Err(SyntaxError::new(message, position, self.source))
+            }
+            Err(None) => self.refuse(format!("the interval '{text}'"), position),
         }
     }
 }

@@ -11,8 +11,9 @@
 //! whatever is exact. Dates and times are `date '2024-02-01'`, `time '23:59'` and `timestamp '2024-02-01 23:59'`, or
 //! such strings alone where they are compared with one.
 
-use crate::sql::{Kind, Parser, Syntax, SyntaxError};
+use crate::sql::{Kind, Literal, Parser, Syntax, SyntaxError};
 use brc_core::{Result, identifier};
+use sqlparser::keywords::Keyword;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,11 +24,13 @@ pub struct Expression {
     source: Arc<str>,
     part: Range<usize>,
     syntax: Syntax,
+    /// The name of its output column, if it is given one.
+    alias: Option<String>,
 }
 
 impl Expression {
     pub(crate) fn new(source: Arc<str>, part: Range<usize>, syntax: Syntax) -> Self {
-        Self { source, part, syntax }
+        Self { source, part, syntax, alias: None }
     }
 
     /// Parses an expression.
@@ -41,14 +44,18 @@ impl Expression {
         Ok(expression)
     }
 
-    /// Parses expressions with commas between: `min(x), mean(x), count(*)`.
+    /// Parses expressions with commas between: `min(x), mean(x) as mean, count(*)`.
     ///
     /// # Errors
     /// What is wrong with one, and where.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, SyntaxError> {
         let mut parser = Parser::new(text)?;
-        let list = parser.list(|parser| parser.expression("an expression"))?;
-        parser.end("',', an operator or the end")?;
+        let list = parser.list(|parser| {
+            let expression = parser.expression("an expression")?;
+            let alias = if parser.keyword(Keyword::AS) { Some(parser.name()?) } else { None };
+            Ok(Self { alias, ..expression })
+        })?;
+        parser.end("',', 'as', an operator or the end")?;
         Ok(list)
     }
 
@@ -57,7 +64,7 @@ impl Expression {
     pub fn column(name: &str) -> Self {
         let source: Arc<str> = written(name).into();
         let syntax = Syntax { kind: Kind::Column(name.to_owned()), position: 0 };
-        Self { part: 0..source.len(), source, syntax }
+        Self { part: 0..source.len(), source, syntax, alias: None }
     }
 
     /// A function of columns.
@@ -67,18 +74,25 @@ impl Expression {
         let source: Arc<str> = format!("{function}({})", written.join(", ")).into();
         let column = |name: &&str| Syntax { kind: Kind::Column((*name).to_owned()), position: function.len() + 1 };
         let syntax = Syntax::call(function, columns.iter().map(column).collect(), 0);
-        Self { part: 0..source.len(), source, syntax }
+        Self { part: 0..source.len(), source, syntax, alias: None }
     }
 
     pub(crate) fn syntax(&self) -> &Syntax {
         &self.syntax
     }
 
-    /// The name of an output column of it: that of the column that it is, or how it is written.
+    /// Whether it is a number as it is written, such as the number of a column in SQL.
+    #[must_use]
+    pub fn is_number(&self) -> bool {
+        matches!(self.syntax.kind, Kind::Literal(Literal::Number(_)))
+    }
+
+    /// The name of an output column of it: the one that it is given, that of the column that it is, or how it is written.
     pub(crate) fn name(&self) -> String {
-        match &self.syntax.kind {
-            Kind::Column(name) => name.clone(),
-            _ => self.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
+        match (&self.alias, &self.syntax.kind) {
+            (Some(alias), _) => alias.clone(),
+            (None, Kind::Column(name)) => name.clone(),
+            (None, _) => self.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
         }
     }
 

@@ -9,7 +9,7 @@
 //!
 //! - a question (`Query`), expressions (`Expression`, `SelectItem`, `OrderBy`): `query.rs`, `expression.rs`
 //! - the layer over `sqlparser`: `parser.rs`, `dialect.rs`
-//! - its tree turned into ours: `convert.rs`, `calls.rs`, `types.rs`
+//! - its tree turned into ours: `convert.rs`, `calls.rs`, `interval.rs`, `types.rs`
 //! - `select`, clause by clause; several statements, `describe` and the like: `statement.rs`, `script.rs`
 //! - messages: `error.rs`; what to write instead of the words of other databases: `suggestions.rs`
 
@@ -18,6 +18,7 @@ mod convert;
 mod dialect;
 mod error;
 pub(crate) mod expression;
+mod interval;
 mod parser;
 pub(crate) mod query;
 mod script;

@@ -37,6 +37,7 @@ impl Parser {
             SyntaxError::new(message, places.byte(error.location), source)
         })?;
         check_depth(&tokens, source, &places)?;
+        check_cases(&tokens, source, &places)?;
         types::in_sql(&mut tokens);
         let inner = SqlParser::new(&DIALECT)
             .with_options(ParserOptions::new().with_trailing_commas(false).with_unescape(true))
@@ -196,6 +197,27 @@ impl Places {
         let line = usize::try_from(location.line).ok().and_then(|line| self.lines.get(line.checked_sub(1)?));
         let place = line.map(|line| line + (location.column as usize).saturating_sub(1));
         place.and_then(|place| self.bytes.get(place)).or(self.bytes.last()).copied().unwrap_or(0)
+    }
+}
+
+/// A `case` without `end` is not noticed where it is, but where the text goes on with something else.
+fn check_cases(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Result<(), SyntaxError> {
+    let keywords = tokens.iter().filter_map(|TokenWithSpan { token, span }| match token {
+        Token::Word(word) if word.quote_style.is_none() => Some((word.keyword, span.start)),
+        _ => None,
+    });
+    let (mut cases, mut has_branches) = (Vec::new(), false);
+    for (keyword, start) in keywords {
+        match keyword {
+            Keyword::CASE => cases.push(start),
+            Keyword::END => drop(cases.pop()),
+            Keyword::WHEN => has_branches |= !cases.is_empty(),
+            _ => {}
+        }
+    }
+    match cases.last() {
+        Some(start) if has_branches => Err(SyntaxError::new("this 'case' has no 'end'", places.byte(*start), source)),
+        _ => Ok(()),
     }
 }
 

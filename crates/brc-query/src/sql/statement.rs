@@ -160,7 +160,7 @@ impl Parser {
         }
     }
 
-    fn name(&mut self) -> Result<String, SyntaxError> {
+    pub(super) fn name(&mut self) -> Result<String, SyntaxError> {
         let Token::Word(word) = self.peek() else { return Err(self.expected("a name")) };
         let name = word.value.clone();
         self.advance();

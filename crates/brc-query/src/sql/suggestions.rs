@@ -140,6 +140,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
 
 static OPERATORS_ELSEWHERE: &[Suggestion] = &[
     instead(&["~", "~~~", "rlike", "regexp"], "regexp_matches(s, 'pattern')"),
+    instead(&["similar to"], "regexp_matches(s, '^(pattern)$')"),
     instead(&["~*"], "regexp_matches(s, '(?i)pattern')"),
     instead(&["!~"], "not regexp_matches(s, 'pattern')"),
     instead(&["!~*"], "not regexp_matches(s, '(?i)pattern')"),

@@ -5,7 +5,7 @@
 //! that parse them; the sets of several values are intersected.
 
 use super::time_forms::{FORMS, Forms};
-use super::{FLOAT, FORMED_NUMBER, FORMED_TIME, INEXACT, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
+use super::{FLOAT, FORMED_NUMBER, FORMED_TIME, GROUPED, INEXACT, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
 use crate::form::{Form, GivenForms, GivenNumber, NumberForm, Padding, Parts, TimeForm, ZoneOffset};
 use brc_core::{LogicalType, TimeUnit};
 
@@ -75,9 +75,13 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
 
 /// What a time in a detected form requires.
 fn time(text: &[u8]) -> Option<Seen> {
-    let Forms { starts, clocks, .. } = &*FORMS;
+    let Forms { starts, dotted_short_date, clocks, .. } = &*FORMS;
+    let is_dotted_short_date = matches!(text, [_, _, b'.', _, _, b'.', ..]);
     let mut found: Option<(FormSet, Parts)> = None;
     for (index, start) in (0..).zip(starts) {
+        if index == *dotted_short_date && !is_dotted_short_date {
+            continue;
+        }
         let Some((date, rest)) = start.parse_start(text) else { continue };
         // A time of day alone is not followed by another.
         let clocks = if start.has_date() && !start.has_clock() { &clocks[..] } else { &clocks[..1] };
@@ -139,12 +143,15 @@ fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
     let (_, first, seen) = *found.first()?;
     let numbers = found.iter().fold(0, |numbers, (bit, ..)| numbers | bit);
     let forms = FormSet { numbers, ..FormSet::ALL };
+    let has = |byte: u8| memchr::memchr_iter(byte, text).count();
+    let grouped = if has(b'.') > 0 && has(b',') > 0 || has(b'.') > 1 { GROUPED } else { 0 };
     if found.iter().any(|(_, form, _)| form.decimal() != first.decimal()) {
         // Thousands, or three decimals. SHORT_GROUP accounts for the digits of both.
         let flags = FORMED_NUMBER | SHORT_GROUP | seen.flags & super::NEGATIVE;
         return Some(Seen { flags, forms, ..Seen::NOTHING });
     }
-    Some(formed(seen, forms))
+    let formed = formed(seen, forms);
+    Some(Seen { flags: formed.flags | grouped, ..formed })
 }
 
 /// What a number requires, after conversion to the usual form.
@@ -255,6 +262,18 @@ impl Seen {
         self.flags & UNGROUPED == 0 && self.scale == 3 && self.whole <= 3
     }
 
+    /// Whether the points of some numbers in the usual form are read as thousands separators, although no number shows
+    /// that they are: none has a comma as well, or two points.
+    #[must_use]
+    pub fn has_assumed_groups(self, given: &GivenForms) -> bool {
+        let has = |flag| self.flags & flag != 0;
+        let is_formed = || {
+            let reading = self.reading(given);
+            matches!(reading, Reading::Formed(_, Form::Number(form)) if form.has_thousands_by(b'.'))
+        };
+        has(NUMBER) && self.scale > 0 && !has(GROUPED) && given.number.is_none() && is_formed()
+    }
+
     /// The decimal separator, if it is unambiguous.
     #[must_use]
     pub fn decimal(self) -> Option<u8> {
@@ -268,7 +287,7 @@ impl Seen {
     }
 
     fn times(self, kinds: u32) -> Reading {
-        let Forms { starts, clocks, day_first, month_first } = &*FORMS;
+        let Forms { starts, clocks, day_first, month_first, .. } = &*FORMS;
         let mut set = self.forms.starts & !GIVEN;
         // Dates and times in the usual form may occur among those in a form that starts like it.
         let usual = kinds & !FORMED_TIME;

@@ -15,6 +15,7 @@ const STARTS: &[&str] = &[
     "%m-%d-%Y",
     "%d/%m/%y",
     "%m/%d/%y",
+    DOTTED_SHORT_DATE,
     "%d-%b-%Y",
     "%d-%b-%y",
     "%d-%^b-%Y",
@@ -50,6 +51,9 @@ const STARTS: &[&str] = &[
     "%I:%M%P",
 ];
 
+/// Its days and months have two digits: `1.2.34` may be a version or a section.
+const DOTTED_SHORT_DATE: &str = "%d.%m.%y";
+
 /// What may follow a date.
 const CLOCKS: &[&str] = &[
     "",
@@ -83,6 +87,8 @@ pub(super) static FORMS: LazyLock<Forms> = LazyLock::new(Forms::new);
 /// The forms that are detected.
 pub(super) struct Forms {
     pub(super) starts: Vec<TimeForm>,
+    /// The index of [`DOTTED_SHORT_DATE`].
+    pub(super) dotted_short_date: usize,
     pub(super) clocks: Vec<TimeForm>,
     /// The starts with a numeric day before a numeric month, and vice versa.
     pub(super) day_first: u64,
@@ -102,6 +108,7 @@ impl Forms {
         };
         Self {
             starts: compiled(STARTS),
+            dotted_short_date: STARTS.iter().position(|start| *start == DOTTED_SHORT_DATE).unwrap_or_default(),
             clocks: compiled(CLOCKS),
             day_first: bits(["%d", "%m"]),
             month_first: bits(["%m", "%d"]),

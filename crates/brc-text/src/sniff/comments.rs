@@ -171,8 +171,10 @@ fn is_like_row(
     cells.len() == columns.width() && is_alike
 }
 
+/// Whether a field may name a column. A prefix alone, as in `#,name`, names a column of numbers.
 fn is_name(cell: &Cell<'_>, prefix: &str) -> bool {
     let bytes = cell.bytes.strip_prefix(prefix.as_bytes()).unwrap_or(cell.bytes);
-    let bytes = bytes.trim_ascii_start();
-    is_like_a_name(&Cell { bytes, ..*cell }) && !bytes.contains(&b' ')
+    let bytes = bytes.trim_ascii();
+    let is_number_sign = !prefix.is_empty() && bytes.len() < cell.bytes.len() && matches!(bytes, b"" | b".");
+    is_number_sign || is_like_a_name(&Cell { bytes, ..*cell }) && !bytes.contains(&b' ')
 }

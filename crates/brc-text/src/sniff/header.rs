@@ -104,8 +104,10 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     if names_rows(row, below) {
         return (4, "its first field is empty, above row names or row numbers".to_owned());
     }
-    if alike > 0 && unlike <= alike && numbers_beside_names(row, below, &columns) {
-        let evidence = if unlike > 0 {
+    if unlike <= alike && numbers_beside_names(row, below, &columns) {
+        let evidence = if typed == 0 {
+            "years above text, next to a name"
+        } else if unlike > 0 {
             "a name above numbers, and numbers in sequence"
         } else {
             "years above numbers, a name above text"
@@ -198,13 +200,13 @@ fn numbers_beside_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Colum
 }
 
 fn is_year(cell: &Cell<'_>) -> bool {
-    matches!(cell.bytes, [b'1', b'7'..=b'9', tens, ones] | [b'2', b'0' | b'1', tens, ones]
+    matches!(cell.bytes.trim_ascii(), [b'1', b'7'..=b'9', tens, ones] | [b'2', b'0' | b'1', tens, ones]
         if tens.is_ascii_digit() && ones.is_ascii_digit())
 }
 
 /// The differences of successive integers; `None` if a field is not an integer.
 fn steps<'c, 'a: 'c>(numbers: impl Iterator<Item = &'c Cell<'a>>) -> Option<Vec<i64>> {
-    let whole = |cell: &Cell<'_>| std::str::from_utf8(cell.bytes).ok()?.parse::<i64>().ok();
+    let whole = |cell: &Cell<'_>| std::str::from_utf8(cell.bytes.trim_ascii()).ok()?.parse::<i64>().ok();
     let values = numbers.map(whole).collect::<Option<Vec<i64>>>()?;
     Some(values.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
 }

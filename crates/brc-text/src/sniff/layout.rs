@@ -27,6 +27,17 @@ pub(super) struct Layout {
     pub(super) shifted: usize,
     /// The number of rows of the table in the sample of the file's start.
     pub(super) rows: usize,
+    /// Whether comments are among the lines before the table.
+    pub(super) are_comments_skipped: bool,
+    /// The number of unquoted fields that are `\N`.
+    pub(super) escaped_nulls: usize,
+}
+
+/// Whether most lines end with two carriage returns and a line feed, as if the ends of lines had been converted twice.
+pub(super) fn have_two_returns(samples: &Samples<'_>) -> bool {
+    let ends = |end: &'static [u8]| samples.iter().map(|sample| memchr::memmem::find_iter(sample, end).count()).sum();
+    let (doubled, all): (usize, usize) = (ends(b"\r\r\n"), ends(b"\n"));
+    2 * doubled > all
 }
 
 /// The possible line ends, the most frequent first, and their counts as evidence. If both lone line feeds and lone
@@ -95,7 +106,10 @@ impl Layout {
             let before = &samples.start()[..table.start(first)];
             memchr::memchr_iter(dialect.line_end.last_byte(), before).count() as u64
         });
+        let is_escaped_null = |cell: &&Cell<'_>| !cell.is_quoted && cell.bytes == b"\\N";
         Layout {
+            are_comments_skipped: preamble_lines > 0 && leading.end > 0 && first + 1 >= leading.end,
+            escaped_nulls: tables.iter().flat_map(SampleRows::iter).flatten().filter(is_escaped_null).count(),
             comments,
             preamble_lines,
             header: header::judge(&tables, first, width, dialect.delimiter),

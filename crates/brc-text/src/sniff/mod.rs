@@ -69,8 +69,12 @@ pub struct Sniffed {
     /// The number of trailing columns that the header does not name.
     pub unnamed: usize,
     is_preamble_inferred: bool,
+    /// Whether the last line before the table is a comment.
+    are_comments_skipped: bool,
     /// The number of sampled rows whose fields may be shifted, because blanks separate fields and a value has some.
     shifted: usize,
+    /// Whether most lines end with two carriage returns and a line feed.
+    has_two_returns: bool,
     /// The note about a text that is not UTF-8, if the user sets no charset.
     not_utf8: Option<String>,
     /// Whether the sample of the file's start has so few whole rows that a longer sample may improve the result.
@@ -104,7 +108,8 @@ impl Sniffed {
             let lines = self.dialect.preamble_lines;
             let place = if self.dialect.header { "header" } else { "first row" };
             let them = if lines == 1 { "it" } else { "them" };
-            format!("{} before the {place} skipped (--skip 0 keeps {them})", count(lines as usize, "line"))
+            let keeps = if self.are_comments_skipped { "--comment none" } else { "--skip 0" };
+            format!("{} before the {place} skipped ({keeps} keeps {them})", count(lines as usize, "line"))
         });
         let unnamed = (self.unnamed > 0).then(|| unnamed_columns(self.unnamed));
         let shifted = (self.shifted > 0).then(|| {
@@ -117,7 +122,12 @@ impl Sniffed {
         });
         let renamed = if self.dialect.header { names::renamed(own, &self.names) } else { None };
         let notes = preamble.into_iter().chain(unnamed).chain(renamed).chain(shifted);
-        notes.chain(self.not_utf8.clone()).collect()
+        let returns = self.has_two_returns.then(|| {
+            "lines end with two carriage returns and a line feed: the last column keeps one of them, which tr -d '\\r' \
+             removes from the text"
+                .to_owned()
+        });
+        notes.chain(returns).chain(self.not_utf8.clone()).collect()
     }
 }
 
@@ -162,6 +172,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     };
     let (samples, ranked) = best_line_end(&samples, &line_ends, &dialect, known);
     let best = &ranked[0];
+    let has_two_returns = best.dialect.line_end != LineEnd::Cr && layout::have_two_returns(&samples);
     report.line_end(best.dialect.line_end, &line_ends, seen);
     report.syntax(&ranked, declared);
     dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
@@ -173,6 +184,10 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.comment = layout.comments.as_ref().map(|comments| comments.prefix.clone());
     dialect.preamble_lines = overrides.preamble_lines.unwrap_or(lines);
     report.layout(&layout, dialect.preamble_lines);
+    if layout.escaped_nulls > 0 && overrides.null_tokens.is_none() {
+        dialect.null_tokens.push("\\N".to_owned());
+        report.null(layout.escaped_nulls);
+    }
     dialect.header = report.header(&layout.header);
     dialect.trim = report.trim(best);
     dialect.padded_quotes = dialect.trim && best.quotes.malformed == 0;
@@ -187,7 +202,9 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
+        are_comments_skipped: layout.are_comments_skipped,
         shifted: layout.shifted,
+        has_two_returns,
         not_utf8: report.not_utf8,
         first_row: layout.header.cells.unwrap_or_default(),
         dialect,

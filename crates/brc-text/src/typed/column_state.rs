@@ -8,6 +8,7 @@ use super::values::{self, DigitCounts, Parsed, Text};
 use crate::form::{Form, GivenForms};
 use crate::infer::{NullTokenSet, Seen};
 use crate::rows::{ColumnFields, Field};
+use crate::unquote::within_blanks;
 use brc_core::{BitmapBuffer, LogicalType, RowFault, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::fields::{self, FieldColumn, FloatShapes};
@@ -205,12 +206,13 @@ impl ColumnState {
         bad: &mut Vec<BadValue>,
     ) -> SlowResult<'t> {
         let logical_type = self.logical_type;
-        let parsed = match &self.form {
+        let parse = |text: &'t [u8]| match &self.form {
             Some(form) => form.parse(text, logical_type),
             None => Value::parse(text, logical_type),
         };
+        let parsed = parse(text).or_else(|fault| parse(&text[within_blanks(text)]).map_err(|_| fault));
         if let Some(Inference { seen: of_all, exact, given, misfits }) = &mut self.inference {
-            let seen = if rules.infer_nulls { Seen::of(text) } else { Seen::of_value(text) }.in_forms(text, given);
+            let seen = Seen::of_field(text, rules.infer_nulls, given);
             *of_all = of_all.join(seen);
             let holds = of_all.type_and_form(*exact, given) == (Some(logical_type), self.form);
             let nulls = seen.null_tokens(logical_type);
@@ -237,7 +239,7 @@ impl ColumnState {
                 SlowResult::Value(value)
             }
             Err(fault) => {
-                let nulls = Seen::of(text).null_tokens(logical_type);
+                let nulls = Seen::of(&text[within_blanks(text)]).null_tokens(logical_type);
                 if rules.infer_nulls && self.nullable && !nulls.is_empty() {
                     return self.null_token(nulls);
                 }

@@ -5,6 +5,7 @@ use super::parser::{ColumnType, TextFormat};
 use crate::infer::Seen;
 use crate::rows::{IrregularRow, Piece, Reason, Rows};
 use crate::sniff::fault_in_line;
+use crate::unquote::within_blanks;
 use brc_core::{RowFault, Value};
 use brc_kernels::structure::Syntax;
 
@@ -65,12 +66,14 @@ fn fault_of_values(rows: &Rows<'_>, format: &TextFormat, columns: &[ColumnType])
         let fault = match format.fields().value(field) {
             None => (!nullable).then(|| null_fault(field.bytes, logical_type)),
             Some(text) => {
-                let parsed = match form {
-                    Some(form) => form.parse(&text, logical_type),
-                    None => Value::parse(&text, logical_type),
+                let trimmed = &text[within_blanks(&text)];
+                let parse = |text: &[u8]| match form {
+                    Some(form) => form.parse(text, logical_type).map(drop),
+                    None => Value::parse(text, logical_type).map(drop),
                 };
+                let parsed = parse(&text).or_else(|fault| parse(trimmed).map_err(|_| fault));
                 let is_null =
-                    || format.infer_nulls && nullable && !Seen::of(&text).null_tokens(logical_type).is_empty();
+                    || format.infer_nulls && nullable && !Seen::of(trimmed).null_tokens(logical_type).is_empty();
                 parsed.err().filter(|_| !is_null())
             }
         };

@@ -1,0 +1,136 @@
+//! Texts that programs write in unusual ways, and texts that can be read in two ways: they are read as a person would,
+//! or a note says how they were read.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Outcome, Place};
+
+fn query(text: impl AsRef<[u8]>, query: &str) -> Outcome {
+    let place = Place::new();
+    place.write("t.csv", text);
+    place.run_of(&["query", "t.csv", query, "--format", "csv"])
+}
+
+/// Asserts that a successful run says something.
+#[track_caller]
+fn noted(outcome: &Outcome, words: &str) {
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+}
+
+#[test]
+fn years_above_text_are_a_header() {
+    for (text, expected) in [
+        ("name,2019,2020\nA,n.a.,2\nB,3,x\n", "name,2019,2020\nA,n.a.,2\nB,3,x\n"),
+        ("geo\\time\t2019 \t2020 \t2021 \nDE\t12.3 b\t: \t1\nFR\t: \t2.5 e\t: \n", "geo\\time,2019,2020,2021\n"),
+    ] {
+        let found = query(text, "select *").text();
+        assert!(found.starts_with(expected), "{found}");
+    }
+    // Years below, too, or numbers that are none.
+    for text in ["A,2019,x\nB,2020,y\nC,2021,z\n", "A,7,12\nB,n.a.,2\nC,3,x\n"] {
+        assert_eq!(query(text, "select count(*) as n").text(), "n\n3\n", "{text}");
+    }
+}
+
+#[test]
+fn a_comment_prefix_alone_names_a_column() {
+    for header in ["#,name,score", "# ,name,score", "#.,name,score", "%,name,score", "--,name,score"] {
+        let found = query(format!("{header}\n1,Anna,5\n2,Ben,6\n"), "select name, score");
+        assert_eq!(found.text(), "name,score\nAnna,5\nBen,6\n", "{header}");
+    }
+    let place = Place::new();
+    place.write("t.csv", "# made by a program\n1,Anna,5\n2,Ben,6\n3,Cleo,7\n");
+    noted(&place.run("cat t.csv"), "1 line before the first row skipped (--comment none keeps it)");
+    assert!(place.run("cat t.csv --comment none --ragged pad").text().contains("# made by a program"));
+}
+
+#[test]
+fn blanks_around_numbers_are_no_part_of_them() {
+    let text = "\"day\",\"tmin\",\"name\"\n\"2024-01-01\",\"  -16\",\" a\"\n\" 2024-01-02\",\"   44\",\"b \"\n\"2024-01-03\",\"    \",\" 5\"\n";
+    let found =
+        query(text, "select max(day) as day, max(tmin) as most, sum(tmin) as sum, count(tmin) as n, max(name) as name");
+    assert_eq!(found.text(), "day,most,sum,n,name\n2024-01-03,44,28,2,b \n");
+    let place = Place::new();
+    place.write("t.csv", text);
+    let schema = |options: &str| place.run(&format!("sniff t.csv --schema {options}")).text();
+    assert_eq!(schema(""), "day:date,tmin:int64,name:string\n");
+    assert_eq!(schema("--exact-text"), "day:string,tmin:string,name:string\n");
+    noted(&place.run("convert t.csv t.buren"), "2 values of 'tmin' will be written differently (  -16 → -16)");
+    place.write("bad.csv", "n\n\" 1\"\n\" x\"\n");
+    place.run("convert bad.csv bad.buren --type n=int64").fails_with(3, "line 3, byte 7, column 'n'");
+    // Blanks that come only after the sample.
+    let rows: String = (0..60_000)
+        .map(|row| if row < 50_000 { format!("{row},{row}\n") } else { format!("{row},  {row}\n") })
+        .collect();
+    assert_eq!(query(format!("id,n\n{rows}"), "select max(n) as n").text(), "n\n59999\n");
+}
+
+#[test]
+fn escaped_nulls_are_null_in_columns_of_strings() {
+    let text = "id\tname\tx\n1\tAnna\t5\n2\t\\N\t\\N\n3\tBen\t6\n";
+    assert_eq!(query(text, "select count(*) as n, count(name) as names, count(x) as xs").text(), "n,names,xs\n3,2,2\n");
+    let quoted = "id,name\n1,\"\\N\"\n2,Ben\n";
+    assert_eq!(query(quoted, "select count(name) as names").text(), "names\n2\n");
+    let place = Place::new();
+    place.write("t.csv", text);
+    let sniffed = place.run("sniff t.csv").text();
+    assert!(sniffed.contains("2 sampled fields are it, as databases write nulls"), "{sniffed}");
+    let given = place.run_of(&["query", "t.csv", "select count(name) as n", "--null", "", "--format", "csv"]);
+    assert_eq!(given.text(), "n\n3\n");
+}
+
+#[test]
+fn dates_with_points_and_short_years_are_dates() {
+    let text = "day,at,version\n31.12.23,31.12.23 23:59,1.10.15\n01.02.24,01.02.24 00:00,1.9.22\n";
+    assert_eq!(
+        query(text, "select max(day) as day, max(at) as at, max(version) as version").text(),
+        "day,at,version\n2024-02-01,2024-02-01 00:00:00,1.9.22\n"
+    );
+}
+
+#[test]
+fn a_leading_zero_is_named_as_the_reason_for_text() {
+    let rows: String = (10..500).map(|row| format!("{row},{row}\n")).collect();
+    query(format!("id,z\n{rows}500,012\n"), "select sum(z)")
+        .fails_with(2, "'z' is text because of '012' (1 of 491 values, line 492)");
+}
+
+#[test]
+fn points_between_thousands_are_said_if_nothing_proves_them() {
+    let place = Place::new();
+    let note = "is read with points between thousands (1.234 as 1234)";
+    for (text, is_noted) in [
+        ("sensor;v\na;100.123\nb;101.250\nc;1,5\nd;102.500\n", true),
+        ("station;lat;level\nA;52.520;1,25\nB;48.137;2,50\n", true),
+        ("item;price\na;1.150,50\nb;7,25\nc;1.200\n", false),
+        ("item;price\na;1,50\nb;7,25\nc;12\n", false),
+        ("item;n\na;1.234.567\nb;7,25\nc;1.200\n", false),
+    ] {
+        place.write("t.csv", text);
+        for command in ["convert t.csv t.buren --force", "cat t.csv"] {
+            let outcome = place.run(command);
+            assert_eq!(outcome.stderr.contains(note), is_noted, "{command}: {text}{}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn two_carriage_returns_are_noticed() {
+    let place = Place::new();
+    place.write("t.csv", "id,name\r\r\n1,a\r\r\n2,b\r\r\n");
+    noted(&place.run("convert t.csv t.buren"), "lines end with two carriage returns and a line feed");
+    place.write("t.csv", "id,name\r\n1,a\r\n2,b\r\n");
+    assert!(!place.run("cat t.csv").stderr.contains("carriage"));
+}
+
+#[test]
+fn lines_after_the_table_have_a_remedy() {
+    let place = Place::new();
+    place.write("t.csv", "id,v\n1,2\n2,3\nTotal rows: 2\n");
+    place.run("convert t.csv t.buren").fails_with(3, "--skip-footer N skips the last N lines");
+    assert_eq!(place.run("cat t.csv --skip-footer 1").text(), "id,v\n1,2\n2,3\n");
+}
