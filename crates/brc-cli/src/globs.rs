@@ -4,11 +4,9 @@
 //! matches names. An invalid byte matches `?`, `*` and any other invalid byte.
 
 use brc_core::{Error, Result};
-use brc_encodings::folders::FollowedLinks;
+use brc_encodings::folders::{directories_below, entries};
 use glob::{MatchOptions, Pattern};
 use std::ffi::OsStr;
-use std::fs::{DirEntry, FileType};
-use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// The component that matches any number of directories.
@@ -60,36 +58,9 @@ fn matching(directories: &[PathBuf], name: &Pattern) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The directories and all below them, without hidden ones. Links to directories outside of them are followed.
+/// The directories and all below them, without hidden ones.
 fn all_below(roots: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
-    let mut all = Vec::new();
-    for root in roots {
-        let mut links = FollowedLinks::in_tree(if root == Path::new("") { Path::new(".") } else { &root });
-        let first = all.len();
-        all.push(root);
-        let mut next = first;
-        while let Some(directory) = all.get(next).cloned() {
-            for entry in entries(&directory)? {
-                let (name, path) = (entry.file_name(), directory.join(entry.file_name()));
-                let is_wanted = |kind: FileType| kind.is_dir() || kind.is_symlink() && links.follow(&path);
-                if !name.as_encoded_bytes().starts_with(b".") && entry.file_type().is_ok_and(is_wanted) {
-                    all.push(path);
-                }
-            }
-            next += 1;
-        }
-    }
-    Ok(all)
-}
-
-/// The entries of a directory; none if it is not a directory.
-fn entries(directory: &Path) -> Result<Vec<DirEntry>> {
-    let path = if directory == Path::new("") { Path::new(".") } else { directory };
-    match std::fs::read_dir(path) {
-        Ok(entries) => entries.collect::<std::io::Result<_>>().map_err(Error::io(path, "list")),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
-        Err(error) => Err(Error::io(path, "list")(error)),
-    }
+    directories_below(roots, &|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
 #[cfg(test)]

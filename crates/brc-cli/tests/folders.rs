@@ -320,6 +320,12 @@ fn linked_directories_are_read_once_and_pipes_are_skipped() {
         let found = place.run_of(&["query", input, "select count(*) as n, sum(n) as s", "--format", "csv"]);
         assert_eq!(found.text(), "n,s\n5,15\n", "{input}");
     }
+    place.shell("mkdir -p u/.store/v1; ln -s .store/v1 u/current; ln -s ../o/p u/a; ln -s ../o u/b").ok();
+    place.write("u/.store/v1/6.csv", "n\n6\n");
+    for input in ["u", "u/**/*.csv", "./*u/**/*.csv"] {
+        let found = place.run_of(&["query", input, "select count(*) as n, sum(n) as s", "--format", "csv"]);
+        assert_eq!(found.text(), "n,s\n3,15\n", "{input}");
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn errors_in_a_list_of_names_are_reported() {
     place.write("t.txt", "k;-6.0\n");
     for (list, reason) in [
         ("a,\"b", "missing closing \""),
-        ("\"a\" b", "expected ',', an operator or the end, found 'b'"),
+        ("\"a\" b", "expected ',', 'as', an operator or the end, found 'b'"),
         ("a,,b", "expected an expression, found ','"),
     ] {
         place.run_of(&["query", "t.txt", "--by", list]).fails_with(2, reason);

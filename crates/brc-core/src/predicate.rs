@@ -334,9 +334,9 @@ mod tests {
     const STRINGS: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
 
     proptest! {
-        /// A prune_result for all rows holds for each of them.
+        /// A prune result for all rows holds for each of them.
         #[test]
-        fn verdicts_hold_for_every_row(
+        fn prune_results_hold_for_every_row(
             predicate in arbitrary(),
             numbers in (0i128..10, 0i128..5, any::<bool>()),
             strings in (0usize..3, 0usize..3, any::<bool>()),

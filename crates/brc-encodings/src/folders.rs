@@ -7,9 +7,10 @@ use crate::hive;
 use crate::union::{ConstantColumn, Union, UnionOptions};
 use brc_core::calendar::parse_date;
 use brc_core::{Error, LogicalType, Result, Table, interrupt};
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs::DirEntry;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 /// A file to read, and the column values from its directory names.
@@ -73,24 +74,11 @@ impl Folder {
 /// # Errors
 /// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
 pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
-    let (mut files, mut directories) = (Vec::new(), vec![directory.to_owned()]);
-    let mut links = FollowedLinks::in_tree(directory);
-    while let Some(at) = directories.pop() {
-        let failed = |error| Error::io(&at, "list")(error);
-        let mut entries = std::fs::read_dir(&at).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
-        entries.sort_by_key(DirEntry::file_name);
-        for entry in entries {
-            let (name, path) = (entry.file_name(), entry.path());
-            if matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_')) {
-                continue;
-            }
-            let kind = entry.file_type().map_err(failed)?;
-            if kind.is_dir() || kind.is_symlink() && links.follow(&path) {
-                directories.push(path);
-            } else if kind.is_file() || kind.is_symlink() && !path.is_dir() && !is_special(&path) {
-                files.push(path);
-            }
-        }
+    let is_wanted = |name: &OsStr| !matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'));
+    let mut files = Vec::new();
+    for at in directories_below(vec![directory.to_owned()], &is_wanted)? {
+        let found = entries(&at)?.into_iter().filter(|entry| is_wanted(&entry.file_name()));
+        files.extend(found.map(|entry| entry.path()).filter(|path| !path.is_dir() && !is_special(path)));
     }
     if files.is_empty() {
         let reason = "is a directory without files (names that begin with . or _ are ignored)";
@@ -101,27 +89,77 @@ pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     files.into_iter().map(found).collect()
 }
 
-/// The directories outside of a tree that symbolic links in it lead to, each followed once: what is in the tree is read
-/// anyway, and must not be read twice.
-pub struct FollowedLinks {
-    known: Vec<PathBuf>,
+/// These directories and all below them whose names are wanted, each once: a symbolic link to a directory is followed
+/// unless what it leads to is among them by another path, or contains the link.
+///
+/// # Errors
+/// [`Error::Io`] if a directory cannot be read.
+pub fn directories_below(roots: Vec<PathBuf>, is_wanted: &dyn Fn(&OsStr) -> bool) -> Result<Vec<PathBuf>> {
+    let (mut all, mut links) = (Vec::new(), VecDeque::new());
+    walk(roots, is_wanted, |_| true, &mut all, &mut links)?;
+    if links.is_empty() {
+        return Ok(all);
+    }
+    let mut entered: HashSet<PathBuf> = all.iter().filter_map(|path| in_place(path).canonicalize().ok()).collect();
+    while let Some(link) = links.pop_front() {
+        let (Ok(target), Ok(place)) = (link.canonicalize(), in_place(link.parent().unwrap_or(&link)).canonicalize())
+        else {
+            continue;
+        };
+        if !place.starts_with(&target) {
+            let is_new = |path: &Path| path.canonicalize().is_ok_and(|path| entered.insert(path));
+            walk(vec![link], is_wanted, is_new, &mut all, &mut links)?;
+        }
+    }
+    Ok(all)
 }
 
-impl FollowedLinks {
-    /// No links, in the tree of a directory.
-    #[must_use]
-    pub fn in_tree(directory: &Path) -> Self {
-        Self { known: directory.canonicalize().into_iter().collect() }
-    }
-
-    /// Whether a symbolic link leads to a directory that is to be read because of it.
-    pub fn follow(&mut self, link: &Path) -> bool {
-        let Some(target) = link.canonicalize().ok().filter(|target| target.is_dir()) else { return false };
-        let is_new = !self.known.iter().any(|known| target.starts_with(known) || known.starts_with(&target));
-        if is_new {
-            self.known.push(target);
+/// Adds directories and those below them to `all` if they are new, and the links to directories in them to `links`.
+fn walk(
+    mut directories: Vec<PathBuf>,
+    is_wanted: &dyn Fn(&OsStr) -> bool,
+    mut is_new: impl FnMut(&Path) -> bool,
+    all: &mut Vec<PathBuf>,
+    links: &mut VecDeque<PathBuf>,
+) -> Result<()> {
+    while let Some(directory) = directories.pop() {
+        if !is_new(&directory) {
+            continue;
         }
-        is_new
+        for entry in entries(&directory)? {
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = directory.join(entry.file_name());
+            if !is_wanted(&entry.file_name()) {
+                continue;
+            } else if kind.is_dir() {
+                directories.push(path);
+            } else if kind.is_symlink() && path.is_dir() {
+                links.push_back(path);
+            }
+        }
+        all.push(directory);
+    }
+    Ok(())
+}
+
+/// The path of a directory for the system, which has no empty one.
+fn in_place(directory: &Path) -> &Path {
+    if directory == Path::new("") { Path::new(".") } else { directory }
+}
+
+/// The entries of a directory, sorted by name; none if it is no directory.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be read.
+pub fn entries(directory: &Path) -> Result<Vec<DirEntry>> {
+    let path = in_place(directory);
+    match std::fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+        Ok(mut entries) => {
+            entries.sort_by_key(DirEntry::file_name);
+            Ok(entries)
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Err(error) => Err(Error::io(path, "list")(error)),
     }
 }
 

@@ -77,7 +77,8 @@ fn below<'k>(key: &'k str, directory: &str) -> &'k str {
 /// the library drops.
 fn without_folders(objects: Vec<(Key, u64)>) -> Vec<Key> {
     let mut directories = HashSet::new();
-    for (key, _) in &objects {
+    let has_empty = objects.iter().any(|(_, bytes)| *bytes == 0);
+    for (key, _) in objects.iter().filter(|_| has_empty) {
         let key = key.as_ref();
         directories.extend(key.match_indices('/').map(|(at, _)| key[..at].to_owned()));
     }

@@ -230,7 +230,6 @@ pub(crate) fn option(part: Part) -> &'static str {
         Part::Preamble => "--skip",
         Part::Header => "--header",
         Part::Trim => "--trim",
-        Part::Null => "--null",
     }
 }
 

@@ -24,13 +24,13 @@ struct OpenColumn {
 
 impl OpenColumn {
     fn add(&mut self, value: &[u8]) {
-        let seen = Seen::of(value);
+        let seen = Seen::of_field(value, true, &GivenForms::default());
         // Bad values and null tokens are written in no form.
         if seen.is_text() || !seen.null_tokens(self.logical_type).is_empty() {
             return;
         }
         self.seen = self.seen.join(seen);
-        self.likely = self.likely.filter(|form| form.parse(value, self.logical_type).is_ok());
+        self.likely = self.likely.filter(|form| form.parse(value.trim_ascii(), self.logical_type).is_ok());
     }
 
     fn form(&self, name: &str, inference: &Inference) -> Option<Form> {

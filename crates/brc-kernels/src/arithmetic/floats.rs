@@ -122,9 +122,12 @@ impl<F: Fn(f64) -> f64> Kernel for Round<'_, F> {
         if self.decimals < 0 {
             for value in self.values {
                 let scaled = *value / power;
-                let rounded = (self.round)(scaled) * power;
+                let multiple = (self.round)(scaled);
+                // A power beyond all floats leaves 0, and no product of it.
+                let rounded = if multiple == 0.0 { multiple } else { multiple * power };
                 let has_no_more = Rounding::Nearest.of(scaled) * power == *value;
-                *value = if rounded.is_finite() && !has_no_more { rounded } else { *value };
+                let is_beyond = scaled.abs() >= TWO_TO_53;
+                *value = if rounded.is_finite() && !has_no_more && !is_beyond { rounded } else { *value };
             }
             return;
         }
@@ -202,8 +205,7 @@ mod tests {
                     round(level, rounding, decimals, &mut found);
                     for (&value, found) in values.iter().zip(found) {
                         let rounded = down(of(up(value)));
-                        let is_rounded = down(up(value).round()) == value
-                            || decimals >= 0 && up(value).abs() >= TWO_TO_53;
+                        let is_rounded = down(up(value).round()) == value || up(value).abs() >= TWO_TO_53;
                         let expected = if rounded.is_finite() && !is_rounded { rounded } else { value };
                         prop_assert_eq!(found.to_bits(), expected.to_bits());
                     }
@@ -219,6 +221,9 @@ mod tests {
                 round(Level::best(), rounding, -digits, &mut found);
                 prop_assert_eq!(found, [number, -number]);
             }
+            let mut beyond = [1.25, -7.5];
+            round(Level::best(), Rounding::Nearest, -400, &mut beyond);
+            prop_assert_eq!(beyond.map(f64::to_bits), [0.0f64, -0.0].map(f64::to_bits));
             let mut half = [number + 5.0 * 10f64.powi(digits - 1)];
             round(Level::best(), Rounding::Nearest, -digits, &mut half);
             prop_assert_eq!(half, [f64::from(whole + 1) * 10f64.powi(digits)]);

@@ -178,7 +178,7 @@ impl Partial {
     ) -> Result<(), EvalError> {
         let members = other.members();
         let computed = keys(&other.key_of(0, logical_type, &members), members.len())?;
-        let Some(GroupKeys::Set(keys)) = &mut self.keys else { return Err(EvalError::BatchError("there are no keys")) };
+        let Some(GroupKeys::Set(keys)) = &mut self.keys else { return Err(EvalError::Batch("there are no keys")) };
         for (index, cells) in computed.iter().enumerate() {
             keys.take(index, &cells.column(0..members.len(), &mut Vec::new())?, Selection::All)?;
         }

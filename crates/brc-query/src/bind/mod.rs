@@ -234,7 +234,7 @@ impl Binder<'_> {
         match evaluate::constant(&typed) {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
             Err(EvalError::Value(message)) => self.mismatch(message, position, []),
-            Err(EvalError::BatchError(message)) => self.error(message, position),
+            Err(EvalError::Batch(message)) => self.error(message, position),
             Err(EvalError::TooLarge(_)) => self.error(TOO_LONG, position),
         }
     }

@@ -237,7 +237,7 @@ impl<'a> Choice<'a> {
                 Part::Constant(_) => {}
                 Part::Column(lent) => match lent.column().data {
                     Data::Integers(values) if values.len() == self.rows => T::place(level, values, mask, &mut out),
-                    _ => return Err(EvalError::BatchError("a column of numbers is not there")),
+                    _ => return Err(EvalError::Batch("a column of numbers is not there")),
                 },
             }
         }
@@ -252,7 +252,7 @@ impl<'a> Choice<'a> {
                 Part::Constant(_) => {}
                 Part::Column(lent) => match lent.column().data {
                     Data::Floats(values) if values.len() == self.rows => place(level, values, mask, &mut out),
-                    _ => return Err(EvalError::BatchError("a column of numbers is not there")),
+                    _ => return Err(EvalError::Batch("a column of numbers is not there")),
                 },
             }
         }

@@ -102,7 +102,7 @@ impl Memo {
     }
 
     pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
-        let column = frame.batch.columns.get(self.position).ok_or(EvalError::BatchError("a column is not there"))?;
+        let column = frame.batch.columns.get(self.position).ok_or(EvalError::Batch("a column is not there"))?;
         self.rows += frame.batch.rows as u64;
         match column.dictionary() {
             Some(dictionary) if !self.off && self.pays(dictionary.len()) => {
@@ -171,13 +171,13 @@ impl Memo {
                 let mut mask = vec![0; words(codes.len())];
                 return match self.found.truths.select(level, codes, &mut mask) {
                     true => Ok(Values::Truths(bytes(level, &mask, codes.len())).into()),
-                    false => Err(EvalError::BatchError("a code is not in its dictionary")),
+                    false => Err(EvalError::Batch("a code is not in its dictionary")),
                 };
             }
             // Checked beforehand, so that rows are looked up without an early end.
             let largest = codes.iter().fold(0, |largest, &code| largest.max(code)) as usize;
             if largest >= values.len() && !codes.is_empty() {
-                return Err(EvalError::BatchError("a code is not in its dictionary"));
+                return Err(EvalError::Batch("a code is not in its dictionary"));
             }
             let values = codes.iter().map(|&code| values[code as usize]).collect();
             return Ok(Values::Narrow(values).into());
@@ -189,7 +189,7 @@ impl Memo {
             let mut results = Vec::new();
             // No text has this code, so it marks a missing one.
             return match look_up(level, codes, table, &mut results) {
-                true => Err(EvalError::BatchError("a code is not in its dictionary")),
+                true => Err(EvalError::Batch("a code is not in its dictionary")),
                 false => Ok(self.found.codes(results)),
             };
         }
@@ -208,7 +208,7 @@ impl Memo {
             });
         }
         if malformed {
-            return Err(EvalError::BatchError("a code is not in its dictionary"));
+            return Err(EvalError::Batch("a code is not in its dictionary"));
         }
         self.found.vector(self.output, &results)
     }

@@ -254,7 +254,7 @@ impl Step {
         Ok(Evaluated::Vector(match self {
             Self::Column(position) => {
                 let column = frame.batch.columns.get(*position);
-                return column.copied().map(Evaluated::Column).ok_or(EvalError::BatchError("a column is not there"));
+                return column.copied().map(Evaluated::Column).ok_or(EvalError::Batch("a column is not there"));
             }
             Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
             Self::Condition { .. }
@@ -318,7 +318,7 @@ impl Frame<'_, '_> {
         with: impl FnOnce(&Frame<'_, '_>) -> Result<T, EvalError>,
     ) -> Result<T, EvalError> {
         let gathered = self.inputs.iter().map(|&(position, logical_type)| {
-            let column = self.batch.columns.get(position).ok_or(EvalError::BatchError("a column is not there"))?;
+            let column = self.batch.columns.get(position).ok_or(EvalError::Batch("a column is not there"))?;
             Ok((position, Vector::gather(logical_type, column, rows)?))
         });
         let gathered = gathered.collect::<Result<Vec<_>, EvalError>>()?;

@@ -63,7 +63,7 @@ impl Table {
     }
 
     pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
-        let column = frame.batch.columns.get(self.position).ok_or(EvalError::BatchError("a column is not there"))?;
+        let column = frame.batch.columns.get(self.position).ok_or(EvalError::Batch("a column is not there"))?;
         self.rows += frame.batch.rows as u64;
         match column.data {
             Data::Integers(integers) if !self.off && !column.has_nulls() => {

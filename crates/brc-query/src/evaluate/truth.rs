@@ -42,7 +42,7 @@ impl Truth {
         let mut mask = vec![0u64; words(rows)];
         match column.data {
             Data::Integers(values) if values.len() == rows => range(level, values, 0, 0, &mut mask),
-            _ => return Err(EvalError::BatchError("a column of truths is not there")),
+            _ => return Err(EvalError::Batch("a column of truths is not there")),
         }
         let Self { holds, fails } = Self::of(mask, std::slice::from_ref(column), rows);
         Ok(Self { holds: fails, fails: holds })

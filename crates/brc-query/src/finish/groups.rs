@@ -207,7 +207,7 @@ impl<'a> Groups<'a> {
         let inputs = used.iter().map(|&column| self.column(column, chosen)).collect::<Result<Vec<_>>>()?;
         let fault = |fault: EvalError| match fault {
             EvalError::Value(message) => Error::Expression(format!("{name}: {message}")),
-            EvalError::BatchError(message) => Error::Expression(format!("{name}: {message}")),
+            EvalError::Batch(message) => Error::Expression(format!("{name}: {message}")),
             EvalError::TooLarge(limit) => too_large(limit),
         };
         let columns = Columns { fields: &self.fields, projection: &used, allowance: self.plan.allowance };

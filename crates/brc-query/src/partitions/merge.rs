@@ -16,7 +16,7 @@ pub(crate) fn merge_partitions<T: Send>(
     threads: usize,
     each: impl Fn(Partial) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let one = |number: usize| each(partitioned.group(plan, number).map_err(|fault| fault.error(path))?);
+    let one = |number: usize| each(partitioned.group(plan, number).map_err(|error| error.error(path))?);
     let mut found = parallel::try_map(partitioned.len(), threads, one)?;
     if let Some(others) = partitioned.others() {
         found.push(each(others)?);

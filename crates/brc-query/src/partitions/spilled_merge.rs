@@ -120,7 +120,7 @@ impl<F: FnMut(Partial) -> Result<()>> SpilledMerge<'_, F> {
                 return Ok(false);
             }
             let added = table.add(chunk, &mut reader);
-            added.map_err(|malformed| EvalError::from(malformed).error(self.path))?;
+            added.map_err(|error| EvalError::from(error).error(self.path))?;
             Ok(true)
         })?;
         Ok(match whole {

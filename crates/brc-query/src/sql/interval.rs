@@ -141,9 +141,7 @@ mod tests {
             assert_eq!(parse(text), Ok(Literal::Interval { months, days, microseconds }), "{text}");
         }
         assert_eq!(parse("3 fortnights"), Err(Some("fortnights".to_owned())));
-        for text in
-            ["", "days", "1", "1 2 days", "x days", "1.5 months", "9223372036854775807 weeks", "1:2:3:4"]
-        {
+        for text in ["", "days", "1", "1 2 days", "x days", "1.5 months", "9223372036854775807 weeks", "1:2:3:4"] {
             assert_eq!(parse(text), Err(None), "{text}");
         }
     }

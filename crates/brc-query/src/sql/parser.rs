@@ -22,6 +22,8 @@ pub(crate) struct Parser {
     source: Arc<str>,
     places: Places,
     inner: SqlParser<'static>,
+    /// What is wrong if the text is not accepted, and a `case` in it has no `end`.
+    open_case: Option<SyntaxError>,
 }
 
 impl Parser {
@@ -37,13 +39,13 @@ impl Parser {
             SyntaxError::new(message, places.byte(error.location), source)
         })?;
         check_depth(&tokens, source, &places)?;
-        check_cases(&tokens, source, &places)?;
+        let open_case = open_case(&tokens, source, &places);
         types::in_sql(&mut tokens);
         let inner = SqlParser::new(&DIALECT)
             .with_options(ParserOptions::new().with_trailing_commas(false).with_unescape(true))
             .with_recursion_limit(4 * DEEPEST)
             .with_tokens_with_locations(tokens);
-        Ok(Self { source: source.into(), places, inner })
+        Ok(Self { source: source.into(), places, inner, open_case })
     }
 
     /// One expression.
@@ -128,6 +130,9 @@ impl Parser {
 
     /// Something else is next than must be.
     pub(crate) fn expected(&self, expected: &str) -> SyntaxError {
+        if let Some(error) = &self.open_case {
+            return error.clone();
+        }
         let found = match self.peek() {
             Token::EOF => "the end".to_owned(),
             token => format!("'{token}'"),
@@ -156,6 +161,9 @@ impl Parser {
 
     /// An error of `sqlparser`, with the position taken out of its message.
     fn error(&self, error: &ParserError) -> SyntaxError {
+        if let Some(error) = &self.open_case {
+            return error.clone();
+        }
         let text = match error {
             ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
             ParserError::RecursionLimitExceeded => {
@@ -200,8 +208,9 @@ impl Places {
     }
 }
 
-/// A `case` without `end` is not noticed where it is, but where the text goes on with something else.
-fn check_cases(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Result<(), SyntaxError> {
+/// The error of a `case` without `end`, which is not noticed where it is, but where the text goes on with something
+/// else. A column may be called `case`, too.
+fn open_case(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Option<SyntaxError> {
     let keywords = tokens.iter().filter_map(|TokenWithSpan { token, span }| match token {
         Token::Word(word) if word.quote_style.is_none() => Some((word.keyword, span.start)),
         _ => None,
@@ -215,10 +224,8 @@ fn check_cases(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Resul
             _ => {}
         }
     }
-    match cases.last() {
-        Some(start) if has_branches => Err(SyntaxError::new("this 'case' has no 'end'", places.byte(*start), source)),
-        _ => Ok(()),
-    }
+    let start = cases.last().filter(|_| has_branches)?;
+    Some(SyntaxError::new("this 'case' has no 'end'", places.byte(*start), source))
 }
 
 /// Walking a tree needs stack for its depth.

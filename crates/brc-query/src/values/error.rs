@@ -23,7 +23,7 @@ pub(crate) const TOO_LONG: &str = "a string of more than 2 GiB";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EvalError {
     /// The batch is malformed, as [`BatchError`] says.
-    BatchError(&'static str),
+    Batch(&'static str),
     /// A value of a row is outside the domain of a function.
     Value(String),
     /// The strings of a batch exceed the given memory limit in bytes, or without one the 2 GiB of a batch.
@@ -39,10 +39,10 @@ pub(crate) fn too_large(limit: Option<u64>) -> Error {
 }
 
 impl EvalError {
-    /// The fault as an error of a scan of a file.
+    /// This as an error of a scan of a file.
     pub(crate) fn error(self, path: &Path) -> Error {
         match self {
-            Self::BatchError(reason) => Error::corrupt(path, "a batch of rows", reason),
+            Self::Batch(reason) => Error::corrupt(path, "a batch of rows", reason),
             Self::Value(message) => Error::Expression(message),
             Self::TooLarge(limit) => too_large(limit),
         }
@@ -50,7 +50,7 @@ impl EvalError {
 }
 
 impl From<BatchError> for EvalError {
-    fn from(malformed: BatchError) -> Self {
-        Self::BatchError(malformed.0)
+    fn from(error: BatchError) -> Self {
+        Self::Batch(error.0)
     }
 }

@@ -75,11 +75,11 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
 
 /// What a time in a detected form requires.
 fn time(text: &[u8]) -> Option<Seen> {
-    let Forms { starts, dotted_short_date, clocks, .. } = &*FORMS;
-    let is_dotted_short_date = matches!(text, [_, _, b'.', _, _, b'.', ..]);
+    let Forms { starts, dotted_short_dates, clocks, .. } = &*FORMS;
+    let is_padded = matches!(text, [_, _, b'.', _, _, b'.', ..]);
     let mut found: Option<(FormSet, Parts)> = None;
     for (index, start) in (0..).zip(starts) {
-        if index == *dotted_short_date && !is_dotted_short_date {
+        if dotted_short_dates & 1 << index != 0 && !is_padded {
             continue;
         }
         let Some((date, rest)) = start.parse_start(text) else { continue };

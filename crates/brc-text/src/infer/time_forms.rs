@@ -15,7 +15,8 @@ const STARTS: &[&str] = &[
     "%m-%d-%Y",
     "%d/%m/%y",
     "%m/%d/%y",
-    DOTTED_SHORT_DATE,
+    "%d.%m.%y",
+    "%y.%m.%d",
     "%d-%b-%Y",
     "%d-%b-%y",
     "%d-%^b-%Y",
@@ -51,8 +52,8 @@ const STARTS: &[&str] = &[
     "%I:%M%P",
 ];
 
-/// Its days and months have two digits: `1.2.34` may be a version or a section.
-const DOTTED_SHORT_DATE: &str = "%d.%m.%y";
+/// Dates of two digits each. All parts have two: `1.2.34` may be a version or a section.
+const DOTTED_SHORT_DATES: [&str; 2] = ["%d.%m.%y", "%y.%m.%d"];
 
 /// What may follow a date.
 const CLOCKS: &[&str] = &[
@@ -87,10 +88,10 @@ pub(super) static FORMS: LazyLock<Forms> = LazyLock::new(Forms::new);
 /// The forms that are detected.
 pub(super) struct Forms {
     pub(super) starts: Vec<TimeForm>,
-    /// The index of [`DOTTED_SHORT_DATE`].
-    pub(super) dotted_short_date: usize,
+    /// The starts that are [`DOTTED_SHORT_DATES`].
+    pub(super) dotted_short_dates: u64,
     pub(super) clocks: Vec<TimeForm>,
-    /// The starts with a numeric day before a numeric month, and vice versa.
+    /// The starts with a numeric day before a numeric month, and those that parse some of the same values differently.
     pub(super) day_first: u64,
     pub(super) month_first: u64,
 }
@@ -106,12 +107,13 @@ impl Forms {
                 .filter(|(_, text)| has_order(text))
                 .fold(0, |bits, (index, _): (u32, _)| bits | 1 << index)
         };
+        let dotted = DOTTED_SHORT_DATES.map(|date| bits([date, date]));
         Self {
             starts: compiled(STARTS),
-            dotted_short_date: STARTS.iter().position(|start| *start == DOTTED_SHORT_DATE).unwrap_or_default(),
+            dotted_short_dates: dotted[0] | dotted[1],
             clocks: compiled(CLOCKS),
             day_first: bits(["%d", "%m"]),
-            month_first: bits(["%m", "%d"]),
+            month_first: bits(["%m", "%d"]) | dotted[1],
         }
     }
 }

@@ -104,10 +104,11 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     if names_rows(row, below) {
         return (4, "its first field is empty, above row names or row numbers".to_owned());
     }
-    if unlike <= alike && numbers_beside_names(row, below, &columns) {
-        let evidence = if typed == 0 {
-            "years above text, next to a name"
-        } else if unlike > 0 {
+    if typed == 0 && years_above_text(row, below) && numbers_beside_names(row, below, &columns) {
+        return (2, "years above text, next to a name".to_owned());
+    }
+    if alike > 0 && unlike <= alike && numbers_beside_names(row, below, &columns) {
+        let evidence = if unlike > 0 {
             "a name above numbers, and numbers in sequence"
         } else {
             "years above numbers, a name above text"
@@ -197,6 +198,14 @@ fn numbers_beside_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Colum
         && !untyped.is_empty()
         && are_distinct(row.iter())
         && untyped.iter().all(|(index, cell)| !recurs(cell, below, *index))
+}
+
+/// Whether years that follow each other, or several, are above fields of which none is a year.
+fn years_above_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
+    let years: Vec<usize> = (0..row.len()).filter(|index| is_year(&row[*index])).collect();
+    let steps = steps(years.iter().map(|index| &row[*index])).unwrap_or_default();
+    let follow = steps.len() > 1 || steps.iter().all(|step| step.abs() == 1);
+    follow && !below.iter().any(|other| years.iter().any(|index| other.get(*index).is_some_and(is_year)))
 }
 
 fn is_year(cell: &Cell<'_>) -> bool {

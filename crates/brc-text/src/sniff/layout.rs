@@ -29,8 +29,6 @@ pub(super) struct Layout {
     pub(super) rows: usize,
     /// Whether comments are among the lines before the table.
     pub(super) are_comments_skipped: bool,
-    /// The number of unquoted fields that are `\N`.
-    pub(super) escaped_nulls: usize,
 }
 
 /// Whether most lines end with two carriage returns and a line feed, as if the ends of lines had been converted twice.
@@ -106,10 +104,8 @@ impl Layout {
             let before = &samples.start()[..table.start(first)];
             memchr::memchr_iter(dialect.line_end.last_byte(), before).count() as u64
         });
-        let is_escaped_null = |cell: &&Cell<'_>| !cell.is_quoted && cell.bytes == b"\\N";
         Layout {
-            are_comments_skipped: preamble_lines > 0 && leading.end > 0 && first + 1 >= leading.end,
-            escaped_nulls: tables.iter().flat_map(SampleRows::iter).flatten().filter(is_escaped_null).count(),
+            are_comments_skipped: preamble_lines > 0 && leading.end > 0,
             comments,
             preamble_lines,
             header: header::judge(&tables, first, width, dialect.delimiter),

@@ -69,7 +69,7 @@ pub struct Sniffed {
     /// The number of trailing columns that the header does not name.
     pub unnamed: usize,
     is_preamble_inferred: bool,
-    /// Whether the last line before the table is a comment.
+    /// Whether some line before the table is a comment.
     are_comments_skipped: bool,
     /// The number of sampled rows whose fields may be shifted, because blanks separate fields and a value has some.
     shifted: usize,
@@ -108,7 +108,7 @@ impl Sniffed {
             let lines = self.dialect.preamble_lines;
             let place = if self.dialect.header { "header" } else { "first row" };
             let them = if lines == 1 { "it" } else { "them" };
-            let keeps = if self.are_comments_skipped { "--comment none" } else { "--skip 0" };
+            let keeps = if self.are_comments_skipped { "--comment none --skip 0" } else { "--skip 0" };
             format!("{} before the {place} skipped ({keeps} keeps {them})", count(lines as usize, "line"))
         });
         let unnamed = (self.unnamed > 0).then(|| unnamed_columns(self.unnamed));
@@ -184,10 +184,6 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.comment = layout.comments.as_ref().map(|comments| comments.prefix.clone());
     dialect.preamble_lines = overrides.preamble_lines.unwrap_or(lines);
     report.layout(&layout, dialect.preamble_lines);
-    if layout.escaped_nulls > 0 && overrides.null_tokens.is_none() {
-        dialect.null_tokens.push("\\N".to_owned());
-        report.null(layout.escaped_nulls);
-    }
     dialect.header = report.header(&layout.header);
     dialect.trim = report.trim(best);
     dialect.padded_quotes = dialect.trim && best.quotes.malformed == 0;

@@ -49,8 +49,6 @@ pub enum Part {
     Header,
     /// [`Dialect::trim`].
     Trim,
-    /// [`Dialect::null_tokens`], besides the empty one.
-    Null,
 }
 
 impl fmt::Display for Part {
@@ -66,7 +64,6 @@ impl fmt::Display for Part {
             Part::Preamble => "preamble",
             Part::Header => "header",
             Part::Trim => "blanks around fields",
-            Part::Null => "null",
         })
     }
 }
@@ -172,17 +169,6 @@ impl Report<'_> {
                 ),
             });
         }
-    }
-
-    /// Reports `\N` as a null token, given the number of sampled fields that are it.
-    pub(super) fn null(&mut self, fields: usize) {
-        let verb = if fields == 1 { "is" } else { "are" };
-        self.add(
-            Part::Null,
-            "\\N",
-            false,
-            format!("{} {verb} it, as databases write nulls", count(fields, "sampled field")),
-        );
     }
 
     pub(super) fn header(&mut self, header: &header::Header) -> bool {
