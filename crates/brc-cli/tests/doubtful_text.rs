@@ -89,6 +89,9 @@ fn a_leading_zero_is_named_as_the_reason_for_text() {
     let rows: String = (10..500).map(|row| format!("{row},{row}\n")).collect();
     query(format!("id,z\n{rows}500,012\n"), "select sum(z)")
         .fails_with(2, "'z' is text because of '012' (1 of 491 values, line 492)");
+    let rows: String = (10..60).map(|row| format!("\"a\nb\",\"{row}\"\n")).collect();
+    query(format!("\"id\",\"z\"\n{rows}\"c\",\"012\"\n"), "select sum(z)")
+        .fails_with(2, "'z' is text because of '012' (1 of 51 values, line 102)");
 }
 
 #[test]

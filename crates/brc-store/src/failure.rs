@@ -47,6 +47,14 @@ impl Failure {
             error => match innermost(error) {
                 // The library has no name for what is unsupported by stores that are not plain web servers.
                 reason if reason.contains("non-partial response") => Self::whole_files(),
+                // Pages that a server makes as they are sent have no length.
+                reason if reason.contains("Content-Length") => Self::permanent(
+                    ErrorKind::Unsupported,
+                    format!(
+                        "the server does not say how long it is; read it from a pipe: curl -sL '{}' | brc query - …",
+                        address.path.display()
+                    ),
+                ),
                 reason if is_refusal(&reason) => Self::permanent(ErrorKind::Other, reason),
                 reason => Self::temporary(ErrorKind::Other, reason),
             },

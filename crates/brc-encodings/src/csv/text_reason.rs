@@ -6,7 +6,7 @@ use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, LogicalType, Result, TextReason, identifier};
+use brc_core::{Column, LogicalType, Result, RowFault, TextReason, identifier};
 use brc_text::form::{Form, GivenForms};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
@@ -50,14 +50,13 @@ impl Reader<'_> {
         let others = ColumnType::Fixed { logical_type: expected, nullable: true, form };
         let nulls = NullTokens::new([""].into_iter().chain(tally.nulls.iter()));
         let format = TextFormat { nulls, ..self.format.clone() };
-        let mut first = FirstBad { column, lines: self.header_lines, line: None };
+        let mut first = FirstBad { column, wanted: None, lines: self.header_lines, line: None };
         self.read(column, others, format, &mut first, FirstBad::goes_on)?;
         if first.line.is_none() {
-            // It would be a value of the type, but for its leading zeros.
-            let strings = ColumnType::Fixed { logical_type: LogicalType::String, nullable: false, form: None };
-            let format = TextFormat { nulls: NullTokens::new([&value]), ..self.format.clone() };
-            first.lines = self.header_lines;
-            self.read(column, strings, format, &mut first, FirstBad::goes_on)?;
+            // It would be a value of the type, but for its leading zeros. Nothing like it is a boolean.
+            let booleans = ColumnType::Fixed { logical_type: LogicalType::Bool, nullable: true, form: None };
+            (first.wanted, first.lines) = (Some(RowFault::quote(&value)), self.header_lines);
+            self.read(column, booleans, self.format.clone(), &mut first, FirstBad::goes_on)?;
         }
         let (values, others, is_usual) = (tally.values, tally.values - class.values, form.is_none());
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
@@ -175,6 +174,8 @@ impl Tally {
 /// Finds the line of the first row with an invalid value in a column.
 struct FirstBad {
     column: usize,
+    /// The value, as faults show it; any if `None`.
+    wanted: Option<String>,
     /// The lines before the text.
     lines: u64,
     /// The line, from 1.
@@ -201,7 +202,11 @@ impl Output for FirstBad {
     }
 
     fn keep(&mut self, bad: &BadRow<'_>) {
-        if bad.column == Some(self.column) {
+        let is_wanted = self
+            .wanted
+            .as_ref()
+            .is_none_or(|wanted| matches!(&bad.fault, RowFault::MalformedValue { text, .. } if text == wanted));
+        if bad.column == Some(self.column) && is_wanted {
             self.line.get_or_insert(self.lines + bad.lines_before + 1);
         }
     }

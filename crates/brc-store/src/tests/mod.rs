@@ -123,6 +123,19 @@ fn servers_without_ranges_are_read_in_order() {
 }
 
 #[test]
+fn files_of_unknown_length_are_refused_at_once() {
+    let advice = "the server does not say how long it is; read it from a pipe: curl -sL 'http://";
+    let (outcome, requests) = read_all(&[Fault::NoLength; 10]);
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.contains(advice) && requests.len() <= 2, "{error} {requests:?}");
+    // Files are opened in parts first.
+    let server = Server::start(content());
+    server.script(&[Fault::NoLength; 10]);
+    assert!(Object::open(&address(&server)).unwrap().is_none());
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
 fn expected_ranges_take_few_requests() {
     let server = Server::start(content());
     let object = Object::open(&address(&server)).unwrap().unwrap();

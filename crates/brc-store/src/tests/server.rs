@@ -32,6 +32,8 @@ pub(super) enum Fault {
     Denied,
     /// The server does not support such ranges.
     NoSuchRange,
+    /// The whole file without its length, which ends with the connection.
+    NoLength,
 }
 
 /// A server that runs until the process ends.
@@ -104,6 +106,12 @@ impl Shared {
         if let Some(status) = status {
             write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n")?;
             return Ok(true);
+        }
+        if let Some(Fault::NoLength) = fault {
+            write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+            stream.write_all(&self.content)?;
+            stream.shutdown(std::net::Shutdown::Both)?;
+            return Ok(false);
         }
         let total = self.content.len() as u64;
         let part = range.filter(|_| !matches!(fault, Some(Fault::WholeFile)));
