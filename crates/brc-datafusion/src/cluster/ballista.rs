@@ -166,7 +166,14 @@ async fn cancel_running(cluster: &BallistaCluster, scheduler: &Scheduler) -> Bal
 }
 
 /// Error messages of the scheduler for jobs that lost an executor, and of clients that fetch rows from a lost executor.
-const LOST_EXECUTOR_ERRORS: [&str; 4] = ["Cancelled", "has failed 1 times", "fetch partition error", "transport error"];
+const LOST_EXECUTOR_ERRORS: [&str; 5] = [
+    "Cancelled",
+    "has failed 1 times",
+    "fetch partition error",
+    "transport error",
+    // The connection to an executor that ran the last stage is refused.
+    "Error connecting to Ballista",
+];
 
 /// The number of times a query is run if executors are lost.
 const ATTEMPTS: usize = 4;
@@ -306,6 +313,14 @@ mod tests {
         assert_eq!(held.len(), 3);
         assert!(is_lost_executor(&held[2].as_ref().unwrap_err().to_string()));
         assert_eq!(first_rows(&mut stream(vec![Ok(batch(3)), Ok(batch(2))])).await.len(), 2);
+    }
+
+    #[test]
+    fn a_refused_connection_is_a_lost_executor() {
+        let refused = "Execution error: GrpcConnectionError(\"Error connecting to Ballista scheduler or executor at \
+                       http://127.0.0.1:34395: tonic::transport::Error(Transport, ConnectError(…))\")";
+        assert!(is_lost_executor(refused));
+        assert!(!is_lost_executor("Execution error: 'sum' is out of range for int64"));
     }
 
     #[tokio::test]
