@@ -1,6 +1,7 @@
 //! Encodes the rows of one split, or some of their columns, as column chunks.
 
-use super::chunk_writer::{ChunkWriter, Encoded, Reference, RunLayout};
+use super::chunk_rows::RunLayout;
+use super::chunk_writer::{ChunkWriter, Encoded, Reference};
 use super::cluster::Partition;
 use super::column_buffer::{BufferedValues, ColumnBuffer};
 use super::file_tokens::FileTokens;

@@ -7,7 +7,7 @@
 //!
 //! The first row group decides; the others wait for it, so that the output does not depend on timing.
 
-use super::chunk_writer::{ChunkRows, RunLayout};
+use super::chunk_rows::{ChunkRows, RunLayout};
 use super::cluster::Partition;
 use super::column_buffer::{BufferedValues, ColumnBuffer};
 use super::encoder::{EncodedColumn, MAX_REFERENCES};

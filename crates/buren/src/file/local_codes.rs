@@ -4,7 +4,8 @@
 //! only known when the row group is appended to the file.
 
 use super::bounds::Bounds;
-use super::chunk_writer::{ChunkRows, ChunkWriter, RunLayout};
+use super::chunk_rows::{ChunkRows, RunLayout};
+use super::chunk_writer::ChunkWriter;
 use super::file_dictionary::FileDictionary;
 use super::footer::{Chunk, Layout};
 use super::interner::Interner;

@@ -7,6 +7,7 @@
 mod appending;
 mod bounds;
 mod chunk_dictionary;
+mod chunk_rows;
 mod chunk_writer;
 mod cluster;
 mod column;

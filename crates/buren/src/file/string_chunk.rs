@@ -1,7 +1,8 @@
 //! Writes string chunks without a dictionary.
 
 use super::bounds::Bounds;
-use super::chunk_writer::{ChunkRows, ChunkWriter};
+use super::chunk_rows::ChunkRows;
+use super::chunk_writer::ChunkWriter;
 use super::footer::{Chunk, Layout};
 use super::string_column::push;
 use crate::strings::{self, Estimate, StringBuffer, Strings};
