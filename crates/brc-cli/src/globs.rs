@@ -4,7 +4,7 @@
 //! matches names. An invalid byte matches `?`, `*` and any other invalid byte.
 
 use brc_core::{Error, Result};
-use brc_encodings::folders::{directories_below, entries};
+use brc_encodings::folders::{Tree, entries};
 use glob::{MatchOptions, Pattern};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -60,7 +60,7 @@ fn matching(directories: &[PathBuf], name: &Pattern) -> Result<Vec<PathBuf>> {
 
 /// The directories and all below them, without hidden ones.
 fn all_below(roots: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
-    directories_below(roots, &|name| !name.as_encoded_bytes().starts_with(b"."))
+    Ok(Tree::below(roots, &|name| !name.as_encoded_bytes().starts_with(b"."))?.directories)
 }
 
 #[cfg(test)]

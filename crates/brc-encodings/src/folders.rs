@@ -68,18 +68,13 @@ impl Folder {
     }
 }
 
-/// The files in and below a directory, sorted by path. Names that begin with `.` or `_` are skipped; links to
-/// directories outside of it are followed.
+/// The files in and below a directory, sorted by path. Names that begin with `.` or `_` are skipped.
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
 pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     let is_wanted = |name: &OsStr| !matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'));
-    let mut files = Vec::new();
-    for at in directories_below(vec![directory.to_owned()], &is_wanted)? {
-        let found = entries(&at)?.into_iter().filter(|entry| is_wanted(&entry.file_name()));
-        files.extend(found.map(|entry| entry.path()).filter(|path| !path.is_dir() && !is_special(path)));
-    }
+    let Tree { mut files, .. } = Tree::below(vec![directory.to_owned()], &is_wanted)?;
     if files.is_empty() {
         let reason = "is a directory without files (names that begin with . or _ are ignored)";
         return Err(Error::Usage(format!("{}: {reason}", directory.display())));
@@ -89,57 +84,69 @@ pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     files.into_iter().map(found).collect()
 }
 
-/// These directories and all below them whose names are wanted, each once: a symbolic link to a directory is followed
-/// unless what it leads to is among them by another path, or contains the link.
-///
-/// # Errors
-/// [`Error::Io`] if a directory cannot be read.
-pub fn directories_below(roots: Vec<PathBuf>, is_wanted: &dyn Fn(&OsStr) -> bool) -> Result<Vec<PathBuf>> {
-    let (mut all, mut links) = (Vec::new(), VecDeque::new());
-    walk(roots, is_wanted, |_| true, &mut all, &mut links)?;
-    if links.is_empty() {
-        return Ok(all);
-    }
-    let mut entered: HashSet<PathBuf> = all.iter().filter_map(|path| in_place(path).canonicalize().ok()).collect();
-    while let Some(link) = links.pop_front() {
-        let (Ok(target), Ok(place)) = (link.canonicalize(), in_place(link.parent().unwrap_or(&link)).canonicalize())
-        else {
-            continue;
-        };
-        if !place.starts_with(&target) {
-            let is_new = |path: &Path| path.canonicalize().is_ok_and(|path| entered.insert(path));
-            walk(vec![link], is_wanted, is_new, &mut all, &mut links)?;
-        }
-    }
-    Ok(all)
+/// Directories and what is below them, each once: a symbolic link to a directory is followed unless what it leads to is
+/// in the tree by another path, or contains the link.
+#[derive(Default)]
+pub struct Tree {
+    /// All directories, with the first ones.
+    pub directories: Vec<PathBuf>,
+    /// The files in them, without pipes, sockets and devices: these are no tables, and reading one may wait for ever.
+    files: Vec<PathBuf>,
+    /// Links to directories that are still to be followed.
+    links: VecDeque<PathBuf>,
 }
 
-/// Adds directories and those below them to `all` if they are new, and the links to directories in them to `links`.
-fn walk(
-    mut directories: Vec<PathBuf>,
-    is_wanted: &dyn Fn(&OsStr) -> bool,
-    mut is_new: impl FnMut(&Path) -> bool,
-    all: &mut Vec<PathBuf>,
-    links: &mut VecDeque<PathBuf>,
-) -> Result<()> {
-    while let Some(directory) = directories.pop() {
-        if !is_new(&directory) {
-            continue;
+impl Tree {
+    /// The tree of these directories and of all below them whose names are wanted.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a directory cannot be read.
+    pub fn below(roots: Vec<PathBuf>, is_wanted: &dyn Fn(&OsStr) -> bool) -> Result<Self> {
+        let mut tree = Self::default();
+        tree.walk(roots, is_wanted, |_| true)?;
+        if tree.links.is_empty() {
+            return Ok(tree);
         }
-        for entry in entries(&directory)? {
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = directory.join(entry.file_name());
-            if !is_wanted(&entry.file_name()) {
-                continue;
-            } else if kind.is_dir() {
-                directories.push(path);
-            } else if kind.is_symlink() && path.is_dir() {
-                links.push_back(path);
+        let places = tree.directories.iter().filter_map(|path| in_place(path).canonicalize().ok());
+        let mut entered: HashSet<PathBuf> = places.collect();
+        while let Some(link) = tree.links.pop_front() {
+            let place = in_place(link.parent().unwrap_or(&link)).canonicalize();
+            let (Ok(target), Ok(place)) = (link.canonicalize(), place) else { continue };
+            if !place.starts_with(&target) {
+                let is_new = |path: &Path| path.canonicalize().is_ok_and(|path| entered.insert(path));
+                tree.walk(vec![link], is_wanted, is_new)?;
             }
         }
-        all.push(directory);
+        Ok(tree)
     }
-    Ok(())
+
+    /// Adds directories and those below them, if they are new.
+    fn walk(
+        &mut self,
+        mut directories: Vec<PathBuf>,
+        is_wanted: &dyn Fn(&OsStr) -> bool,
+        mut is_new: impl FnMut(&Path) -> bool,
+    ) -> Result<()> {
+        while let Some(directory) = directories.pop() {
+            if !is_new(&directory) {
+                continue;
+            }
+            for entry in entries(&directory)?.into_iter().filter(|entry| is_wanted(&entry.file_name())) {
+                let Ok(kind) = entry.file_type() else { continue };
+                let path = directory.join(entry.file_name());
+                let target = if kind.is_symlink() { path.metadata().ok().map(|it| it.file_type()) } else { Some(kind) };
+                match target {
+                    Some(target) if target.is_dir() && kind.is_symlink() => self.links.push_back(path),
+                    Some(target) if target.is_dir() => directories.push(path),
+                    Some(target) if !target.is_file() => {}
+                    // Opening a broken link reports an error.
+                    Some(_) | None => self.files.push(path),
+                }
+            }
+            self.directories.push(directory);
+        }
+        Ok(())
+    }
 }
 
 /// The path of a directory for the system, which has no empty one.
@@ -161,12 +168,6 @@ pub fn entries(directory: &Path) -> Result<Vec<DirEntry>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
         Err(error) => Err(Error::io(path, "list")(error)),
     }
-}
-
-/// Whether a path exists and is neither a file nor a directory: a pipe, a socket, a device. A directory's are no tables,
-/// and reading one may wait for ever.
-fn is_special(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| !metadata.is_file())
 }
 
 /// The columns from the directory names, in nesting order.

@@ -15,6 +15,7 @@ mod strings;
 mod values;
 
 pub use changes::Changes;
+pub use column_state::parse_field;
 pub use nulls::NullTokens;
 pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat};
 pub use row_faults::fault_of;

@@ -9,7 +9,7 @@ use super::inference::Inference;
 use brc_core::LogicalType;
 use brc_text::infer::Seen;
 use brc_text::rows::Piece;
-use brc_text::typed::{ColumnType, TableParser, TextFormat};
+use brc_text::typed::{ColumnType, TableParser, TextFormat, parse_field};
 use brc_text::{Form, GivenForms};
 
 /// What is known of a column without a given form.
@@ -30,7 +30,7 @@ impl OpenColumn {
             return;
         }
         self.seen = self.seen.join(seen);
-        self.likely = self.likely.filter(|form| form.parse(value.trim_ascii(), self.logical_type).is_ok());
+        self.likely = self.likely.filter(|form| parse_field(value, Some(*form), self.logical_type).is_ok());
     }
 
     fn form(&self, name: &str, inference: &Inference) -> Option<Form> {

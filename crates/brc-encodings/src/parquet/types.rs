@@ -70,9 +70,9 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
         DataType::FixedSizeBinary(UUID_BYTES) if annotation == Some(&Annotation::Uuid) => LogicalType::Uuid,
         data_type => arrow_columns::logical_type(data_type)?,
     };
-    let is_unsigned = field.data_type().is_unsigned_integer();
+    let (is_untyped, is_unsigned) = (field.data_type().is_null(), field.data_type().is_unsigned_integer());
     let stored = match (physical, logical_type) {
-        _ if field.data_type().is_null() || is_unsigned => None,
+        _ if is_untyped || is_unsigned => None,
         (Physical::INT32, _) => Some(Stored::Int32),
         (Physical::INT64, _) => Some(Stored::Int64),
         (Physical::FLOAT, _) => Some(Stored::Float32),
@@ -89,8 +89,8 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
         (_, Physical::INT96) => plain(Physical::FIXED_LEN_BYTE_ARRAY, int96::BYTES)?,
         _ => Arc::clone(root),
     };
-    let nullable = info.repetition() == Repetition::OPTIONAL || field.data_type().is_null();
-    Ok(ColumnType { logical_type, nullable, is_untyped: field.data_type().is_null(), stored, file_type })
+    let nullable = info.repetition() == Repetition::OPTIONAL || is_untyped;
+    Ok(ColumnType { logical_type, nullable, is_untyped, stored, file_type })
 }
 
 /// The name of a nested column's type, by its outermost group.

@@ -120,21 +120,22 @@ impl<F: Fn(f64) -> f64> Kernel for Round<'_, F> {
         // Small powers of ten are floats, their inverses are not: numbers are divided by a power, or multiplied by it.
         let power = 10f64.powi(self.decimals.saturating_abs());
         if self.decimals < 0 {
-            for value in self.values {
-                let scaled = *value / power;
-                let multiple = (self.round)(scaled);
-                // A power beyond all floats leaves 0, and no product of it.
-                let rounded = if multiple == 0.0 { multiple } else { multiple * power };
-                let has_no_more = Rounding::Nearest.of(scaled) * power == *value;
-                let is_beyond = scaled.abs() >= TWO_TO_53;
-                *value = if rounded.is_finite() && !has_no_more && !is_beyond { rounded } else { *value };
-            }
-            return;
+            // A power beyond all floats leaves 0, and no product of it.
+            self.each(|value| value / power, |multiple| if multiple == 0.0 { multiple } else { multiple * power });
+        } else {
+            self.each(|value| value * power, |scaled| scaled / power);
         }
+    }
+}
+
+impl<F: Fn(f64) -> f64> Round<'_, F> {
+    /// Rounds each number after `up`, and takes it back by `down`.
+    #[inline(always)]
+    fn each(self, up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64) {
         for value in self.values {
-            let scaled = *value * power;
-            let rounded = (self.round)(scaled) / power;
-            let has_no_more = Rounding::Nearest.of(scaled) / power == *value;
+            let scaled = up(*value);
+            let rounded = down((self.round)(scaled));
+            let has_no_more = down(Rounding::Nearest.of(scaled)) == *value;
             let is_beyond = scaled.abs() >= TWO_TO_53;
             *value = if rounded.is_finite() && !has_no_more && !is_beyond { rounded } else { *value };
         }

@@ -93,9 +93,7 @@ pub(super) fn bound<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], fa
     let exact = Exact { operation: O::NARROW, factors };
     let bound = Bound::new(output, move |views, rows| {
         let [one, other] = [&views[0], &views[1]];
-        if let Some(values) = narrow::<O>(one, other, factors)
-            && (output != LogicalType::Date || are_dates(&values))
-        {
+        if let Some(values) = narrow::<O>(output, factors, one, other) {
             return Ok(Vector::from(Values::Narrow(values)));
         }
         wide::<O>(output, scales, factors, [one, other], rows)
@@ -103,25 +101,22 @@ pub(super) fn bound<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], fa
     Bound { exact: Some(exact), ..bound }
 }
 
-/// Whether all days are dates; days of rows that do not count may be any.
-fn are_dates(days: &[i64]) -> bool {
-    let (min, max) = LogicalType::Date.bounds().unwrap_or_default();
-    bounds(Level::best(), days).is_none_or(|(low, high)| min <= low.into() && i128::from(high) <= max)
-}
-
-/// All rows in 64 bits, unless that might not be enough for values between the smallest and the largest ones.
-fn narrow<O: Operation>(one: &View<'_>, other: &View<'_>, factors: [i128; 2]) -> Option<Vec<i64>> {
+/// All rows in 64 bits, unless that or the type might not be enough for values between the smallest and the largest ones.
+fn narrow<O: Operation>(output: LogicalType, factors: [i128; 2], one: &View<'_>, other: &View<'_>) -> Option<Vec<i64>> {
     let (ViewData::Narrow(one), ViewData::Narrow(other)) = (&one.data, &other.data) else { return None };
     let [one, other] = [scaled(one, factors[0])?, scaled(other, factors[1])?];
-    fits::<O>(&one, &other)?;
+    fits::<O>(output, &one, &other)?;
     Some(combined(Level::best(), O::NARROW, &one, &other))
 }
 
-/// `None` if an operation may need more than 64 bits. It is the largest or the smallest at the bounds of what it is of.
-fn fits<O: Operation>(one: &[i64], other: &[i64]) -> Option<()> {
+/// `None` if an operation may need more than 64 bits, or leave its type. It is the largest or the smallest at the bounds
+/// of what it is of.
+fn fits<O: Operation>(output: LogicalType, one: &[i64], other: &[i64]) -> Option<()> {
+    let (min, max) = output.bounds()?;
     let (Some(one), Some(other)) = (bounds(Level::best(), one), bounds(Level::best(), other)) else { return Some(()) };
     for (one, other) in [(one.0, other.0), (one.0, other.1), (one.1, other.0), (one.1, other.1)] {
-        i64::try_from(O::wide(one.into(), other.into())?).ok()?;
+        let extreme = O::wide(one.into(), other.into()).filter(|extreme| (min..=max).contains(extreme))?;
+        i64::try_from(extreme).ok()?;
     }
     Some(())
 }

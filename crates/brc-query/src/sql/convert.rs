@@ -8,7 +8,7 @@ use crate::values::number::Number;
 use brc_core::Comparison;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Interval, Spanned, TrimWhereField,
-    UnaryOperator, Value, ValueWithSpan,
+    UnaryOperator, Value,
 };
 
 /// Turns the parts of one expression into ours.
@@ -263,10 +263,10 @@ impl Converter<'_> {
 
     /// `interval '90' day`, `interval 90 day`, `interval '1 month 90 days'`.
     fn interval(&self, interval: Interval, position: usize) -> Converted<Literal> {
-        let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text) | Value::Number(text, _), .. }) =
-            *interval.value
-        else {
-            return self.refuse("an interval that is no constant".to_owned(), position);
+        let text = match self.expression(*interval.value)?.kind {
+            Kind::Literal(Literal::Text(text)) => String::from_utf8(text).unwrap_or_default(),
+            Kind::Literal(Literal::Number(number)) => number.to_string(),
+            _ => return self.refuse("an interval that is no constant".to_owned(), position),
         };
         let text = match interval.leading_field {
             Some(unit) => format!("{text} {unit}"),

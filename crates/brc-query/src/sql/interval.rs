@@ -84,10 +84,10 @@ impl Count {
 pub(super) fn parse(text: &str) -> Result<Literal, Option<String>> {
     let is_word = |word: &&str| word.starts_with(char::is_alphabetic);
     let mut sum = Sum::default();
-    let mut words = text.split_whitespace().peekable();
-    if words.peek().is_none() {
+    if text.trim().is_empty() {
         return Err(None);
     }
+    let mut words = text.split_whitespace();
     while let Some(word) = words.next() {
         if word.contains(':') {
             sum.microseconds = clock(word).and_then(|clock| sum.microseconds.checked_add(clock)).ok_or(None)?;

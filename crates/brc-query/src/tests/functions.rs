@@ -65,6 +65,8 @@ fn functions_of_numbers_have_known_values() {
 fn functions_of_dates_have_known_values() {
     for (expression, expected) in [
         ("interval '1 day' + date '2024-01-31'", "2024-02-01"),
+        ("interval -1 day + date '2024-01-31'", "2024-01-30"),
+        ("date '2024-01-31' + interval (1.5) day", "2024-02-01 12:00:00.000000"),
         ("interval '-1' month + timestamp '2024-03-31 12:00:00'", "2024-02-29 12:00:00.000000"),
         ("date '2024-01-31' + 1 - (1 + date '2024-01-31')", "0"),
         ("date_diff('year', date '2023-12-31', date '2024-01-01')", "1"),

@@ -1,6 +1,7 @@
 //! Decimal constants of any length.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 /// A decimal constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +11,14 @@ pub(crate) struct Number {
     negative: bool,
     whole: String,
     decimals: String,
+}
+
+/// Without an exponent: `-12.50`.
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.negative { "-" } else { "" }, self.whole)?;
+        if self.decimals.is_empty() { Ok(()) } else { write!(f, ".{}", self.decimals) }
+    }
 }
 
 /// No number of a column has this many digits before or after its point.
@@ -86,8 +95,7 @@ impl Number {
 
     /// The float nearest to it.
     pub(crate) fn to_float(&self) -> f64 {
-        let sign = if self.negative { "-" } else { "" };
-        format!("{sign}{}.{}", self.whole, self.decimals).parse().unwrap_or(f64::NAN)
+        self.to_string().parse().unwrap_or(f64::NAN)
     }
 
     /// The largest integer not above the number times ten to the power of `scale`, and whether it equals that. Beyond

@@ -206,11 +206,7 @@ impl ColumnState {
         bad: &mut Vec<BadValue>,
     ) -> SlowResult<'t> {
         let logical_type = self.logical_type;
-        let parse = |text: &'t [u8]| match &self.form {
-            Some(form) => form.parse(text, logical_type),
-            None => Value::parse(text, logical_type),
-        };
-        let parsed = parse(text).or_else(|fault| parse(&text[within_blanks(text)]).map_err(|_| fault));
+        let parsed = parse_field(text, self.form, logical_type);
         if let Some(Inference { seen: of_all, exact, given, misfits }) = &mut self.inference {
             let seen = Seen::of_field(text, rules.infer_nulls, given);
             *of_all = of_all.join(seen);
@@ -239,7 +235,7 @@ impl ColumnState {
                 SlowResult::Value(value)
             }
             Err(fault) => {
-                let nulls = Seen::of(&text[within_blanks(text)]).null_tokens(logical_type);
+                let nulls = null_tokens(text, logical_type);
                 if rules.infer_nulls && self.nullable && !nulls.is_empty() {
                     return self.null_token(nulls);
                 }
@@ -294,6 +290,24 @@ impl ColumnState {
         self.validity.push_values(fields.len() - valid);
         strings.range_buffer = ranges;
     }
+}
+
+/// Parses a field without quotes as a value of a type, in the usual form if no other is given. Blanks around it are part
+/// of a string only.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_field(text: &[u8], form: Option<Form>, logical_type: LogicalType) -> Result<Value<'_>, RowFault> {
+    let parse = |text| match form {
+        Some(form) => form.parse(text, logical_type),
+        None => Value::parse(text, logical_type),
+    };
+    parse(text).or_else(|fault| parse(&text[within_blanks(text)]).map_err(|_| fault))
+}
+
+/// The null tokens that a field is in a column of a type, likewise.
+pub(super) fn null_tokens(text: &[u8], logical_type: LogicalType) -> NullTokenSet {
+    Seen::of(&text[within_blanks(text)]).null_tokens(logical_type)
 }
 
 /// The fault of a null in a column that is not nullable.

@@ -1,12 +1,10 @@
 //! What is wrong with a row that is not delivered.
 
-use super::column_state::null_fault;
+use super::column_state::{null_fault, null_tokens, parse_field};
 use super::parser::{ColumnType, TextFormat};
-use crate::infer::Seen;
 use crate::rows::{IrregularRow, Piece, Reason, Rows};
 use crate::sniff::fault_in_line;
-use crate::unquote::within_blanks;
-use brc_core::{RowFault, Value};
+use brc_core::RowFault;
 use brc_kernels::structure::Syntax;
 
 pub(super) fn without_line_end<'t>(row: &'t [u8], syntax: &Syntax) -> &'t [u8] {
@@ -66,15 +64,8 @@ fn fault_of_values(rows: &Rows<'_>, format: &TextFormat, columns: &[ColumnType])
         let fault = match format.fields().value(field) {
             None => (!nullable).then(|| null_fault(field.bytes, logical_type)),
             Some(text) => {
-                let trimmed = &text[within_blanks(&text)];
-                let parse = |text: &[u8]| match form {
-                    Some(form) => form.parse(text, logical_type).map(drop),
-                    None => Value::parse(text, logical_type).map(drop),
-                };
-                let parsed = parse(&text).or_else(|fault| parse(trimmed).map_err(|_| fault));
-                let is_null =
-                    || format.infer_nulls && nullable && !Seen::of(trimmed).null_tokens(logical_type).is_empty();
-                parsed.err().filter(|_| !is_null())
+                let is_null = || format.infer_nulls && nullable && !null_tokens(&text, logical_type).is_empty();
+                parse_field(&text, form, logical_type).err().filter(|_| !is_null())
             }
         };
         fault.map(|fault| (Some(index), fault))
