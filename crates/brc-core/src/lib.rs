@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod append;
+pub mod array;
 pub mod batch;
 pub mod bitmap;
 pub mod bounds;
@@ -33,6 +34,7 @@ pub mod value;
 pub mod workers;
 
 pub use append::append;
+pub use array::{Array, ArrayData, IntegerBuffer, StringBuffer, StringsTooLarge, gather};
 pub use batch::{Batch, ByteStrings, Column, Data, Integers, Run};
 pub use bitmap::{Bitmap, BitmapBuffer};
 pub use dictionary::Dictionary;

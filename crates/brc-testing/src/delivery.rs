@@ -2,8 +2,8 @@
 
 use crate::{Cell, Typed};
 use brc_core::{
-    Batch, BitmapBuffer, ByteStrings, Column, Conjunct, Data, Dictionary, Integers, LogicalType, PhysicalType, Result,
-    Run, Sink,
+    Array, ArrayData, Batch, BitmapBuffer, Column, Conjunct, Dictionary, IntegerBuffer, LogicalType, PhysicalType,
+    Result, Run, Sink, StringBuffer,
 };
 use std::collections::HashMap;
 use std::ops::Range;
@@ -112,11 +112,10 @@ impl<'a> BatchSource<'a> {
             let logical_type = self.table.schema.fields()[column].logical_type;
             let cells: Vec<&Cell> = rows.iter().map(|&row| &self.table.columns[column][row]).collect();
             let form = self.delivery.form(rows[0], column, logical_type.physical());
-            OwnedColumn::new(&cells, logical_type, form, self.delivery.wild_nulls, &mut self.interners[column])
+            array(&cells, logical_type, form, self.delivery.wild_nulls, &mut self.interners[column])
         };
-        let owned: Vec<OwnedColumn> = projection.iter().map(&mut own).collect();
-        let columns = projection.iter().zip(&owned).map(|(&column, owned)| owned.column(self.dictionary(column)));
-        let columns: Vec<Column<'_>> = columns.collect();
+        let arrays: Vec<Array> = projection.iter().map(&mut own).collect();
+        let columns: Vec<Column<'_>> = arrays.iter().map(Array::column).collect();
         give_tested(&Batch { rows: rows.len(), columns: &columns }, projection, conjuncts, sink)
     }
 
@@ -172,62 +171,28 @@ impl Interner {
     }
 }
 
-/// A column of a batch. Nulls have arbitrary values.
-struct OwnedColumn {
-    data: OwnedData,
-    validity: BitmapBuffer,
-}
-
-enum OwnedData {
-    Codes(Vec<u32>),
-    Runs(Vec<Run>),
-    Bytes(Vec<i32>, Vec<u8>),
-    I8(Vec<i8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    I128(Vec<i128>),
-    Floats(Vec<f64>),
-}
-
-impl OwnedColumn {
-    fn new(cells: &[&Cell], logical_type: LogicalType, form: u8, wild_nulls: bool, interner: &mut Interner) -> Self {
-        let mut validity = BitmapBuffer::default();
-        Extend::extend(&mut validity, cells.iter().map(|cell| **cell != Cell::Null));
-        let data = match logical_type.physical() {
-            PhysicalType::Integers => {
-                let is_wide = logical_type.bounds().is_none_or(|(_, max)| max > i64::MAX.into());
-                let wild = if is_wide { i128::MIN / 3 } else { (i64::MIN / 3).into() };
-                integers(cells, form, if wild_nulls { wild } else { 77 })
-            }
-            PhysicalType::Floats => {
-                let null = if wild_nulls { f64::NAN } else { 7.5 };
-                let float = |cell: &&Cell| if let Cell::Float(bits) = cell { f64::from_bits(*bits) } else { null };
-                OwnedData::Floats(cells.iter().map(float).collect())
-            }
-            PhysicalType::Bytes => strings(cells, form, interner),
-        };
-        Self { data, validity }
-    }
-
-    fn column<'a>(&'a self, dictionary: &'a Dictionary) -> Column<'a> {
-        let data = match &self.data {
-            OwnedData::Codes(codes) => Data::Codes { codes, dictionary },
-            OwnedData::Runs(runs) => Data::Runs { runs, dictionary },
-            OwnedData::Bytes(offsets, bytes) => Data::Bytes(ByteStrings::new(offsets, bytes)),
-            OwnedData::I8(values) => Data::Integers(Integers::I8(values)),
-            OwnedData::I16(values) => Data::Integers(Integers::I16(values)),
-            OwnedData::I32(values) => Data::Integers(Integers::I32(values)),
-            OwnedData::I64(values) => Data::Integers(Integers::I64(values)),
-            OwnedData::I128(values) => Data::Integers(Integers::I128(values)),
-            OwnedData::Floats(values) => Data::Floats(values),
-        };
-        Column::from(data).with_validity(self.validity.bitmap())
-    }
+/// The rows of a column. Nulls have arbitrary values.
+fn array(cells: &[&Cell], logical_type: LogicalType, form: u8, wild_nulls: bool, interner: &mut Interner) -> Array {
+    let mut validity = BitmapBuffer::default();
+    Extend::extend(&mut validity, cells.iter().map(|cell| **cell != Cell::Null));
+    let data = match logical_type.physical() {
+        PhysicalType::Integers => {
+            let is_wide = logical_type.bounds().is_none_or(|(_, max)| max > i64::MAX.into());
+            let wild = if is_wide { i128::MIN / 3 } else { (i64::MIN / 3).into() };
+            integers(cells, form, if wild_nulls { wild } else { 77 }).into()
+        }
+        PhysicalType::Floats => {
+            let null = if wild_nulls { f64::NAN } else { 7.5 };
+            let float = |cell: &&Cell| if let Cell::Float(bits) = cell { f64::from_bits(*bits) } else { null };
+            cells.iter().map(float).collect::<Vec<_>>().into()
+        }
+        PhysicalType::Bytes => strings(cells, form, interner),
+    };
+    Array { data, validity }
 }
 
 /// Integers in the narrowest width that holds them, or a wider one.
-fn integers(cells: &[&Cell], form: u8, null: i128) -> OwnedData {
+fn integers(cells: &[&Cell], form: u8, null: i128) -> IntegerBuffer {
     fn narrowed<T: TryFrom<i128>>(cells: &[&Cell], null: i128) -> Option<Vec<T>> {
         // The most significant bits of a null's value that fit.
         let any = || (0..128).find_map(|shift| T::try_from(null >> shift).ok());
@@ -235,28 +200,28 @@ fn integers(cells: &[&Cell], form: u8, null: i128) -> OwnedData {
         cells.iter().map(value).collect()
     }
     let form = form % 5;
-    let narrow = (form < 1).then(|| narrowed(cells, null).map(OwnedData::I8)).flatten();
+    let narrow = (form < 1).then(|| narrowed(cells, null).map(IntegerBuffer::I8)).flatten();
     narrow
-        .or_else(|| narrowed(cells, null).map(OwnedData::I16).filter(|_| form < 2))
-        .or_else(|| narrowed(cells, null).map(OwnedData::I32).filter(|_| form < 3))
-        .or_else(|| narrowed(cells, null).map(OwnedData::I64).filter(|_| form < 4))
-        .unwrap_or_else(|| OwnedData::I128(narrowed(cells, null).unwrap()))
+        .or_else(|| narrowed(cells, null).map(IntegerBuffer::I16).filter(|_| form < 2))
+        .or_else(|| narrowed(cells, null).map(IntegerBuffer::I32).filter(|_| form < 3))
+        .or_else(|| narrowed(cells, null).map(IntegerBuffer::I64).filter(|_| form < 4))
+        .unwrap_or_else(|| IntegerBuffer::I128(narrowed(cells, null).unwrap()))
 }
 
 /// Strings as bytes, codes or runs of codes.
-fn strings(cells: &[&Cell], form: u8, interner: &mut Interner) -> OwnedData {
+fn strings(cells: &[&Cell], form: u8, interner: &mut Interner) -> ArrayData {
     if form.is_multiple_of(3) || interner.dictionary.len() > LARGEST_DICTIONARY {
-        let (mut offsets, mut bytes) = (vec![0], Vec::new());
+        let mut strings = StringBuffer::default();
         for cell in cells {
-            bytes.extend_from_slice(if let Cell::Bytes(value) = cell { value } else { b"?" });
-            offsets.push(bytes.len() as i32);
+            strings.push(if let Cell::Bytes(value) = cell { value } else { b"?" }).unwrap();
         }
-        return OwnedData::Bytes(offsets, bytes);
+        return strings.into();
     }
     let codes: Vec<u32> = cells.iter().map(|cell| interner.code(cell)).collect();
+    let dictionary = interner.dictionary.clone();
     if form % 3 == 1 {
-        return OwnedData::Codes(codes);
+        return ArrayData::Codes { codes, dictionary };
     }
     let runs = codes.chunk_by(|one, other| one == other);
-    OwnedData::Runs(runs.map(|run| Run { code: run[0], rows: run.len() as u32 }).collect())
+    ArrayData::Runs { runs: runs.map(|run| Run { code: run[0], rows: run.len() as u32 }).collect(), dictionary }
 }

@@ -32,7 +32,7 @@ pub(super) fn lay_out(
         })?,
         PartValues::Strings(strings) => binary(strings, rows, validity.is_some(), &mut layout, column, body)?,
         PartValues::Integers(numbers) => {
-            let values = numbers.as_values().slice(rows);
+            let values = numbers.as_integers().slice(rows);
             end_buffer(&mut layout, body, |body| integers(logical_type, &values, body))?;
         }
         PartValues::Floats(values) => end_buffer(&mut layout, body, |body| {

@@ -115,7 +115,7 @@ fn lay_out(schema: &Schema, columns: &[PartColumn], rows: usize) -> Result<(Vec<
 /// The minimum and maximum integer of a range of rows of a column.
 fn bounds(column: &PartColumn, rows: Range<usize>) -> Option<(i128, i128)> {
     let PartValues::Integers(numbers) = &column.values else { return None };
-    let numbers = numbers.as_values().slice(rows.clone());
+    let numbers = numbers.as_integers().slice(rows.clone());
     match column.validity.bitmap().map(|validity| validity.slice(rows)) {
         Some(validity) if validity.count_nulls() > 0 => {
             let valid = validity.iter().enumerate().filter(|(_, is_valid)| *is_valid);

@@ -13,8 +13,8 @@ use crate::rows::foreign;
 use arrow_buffer::ToByteSlice;
 use brc_core::batch::codes_of;
 use brc_core::{
-    Batch, BatchWriter, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, Integers, LogicalType,
-    Part, PartEncoder, PhysicalType, Result, Schema, Sink, Summary, UnsupportedReason,
+    Batch, BatchWriter, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, Integers, LogicalType, Part,
+    PartEncoder, PhysicalType, Result, Schema, Sink, StringBuffer, StringsTooLarge, Summary, UnsupportedReason,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -126,11 +126,7 @@ enum BuilderValues {
         codes: Vec<u32>,
         dictionary: Dictionary,
     },
-    /// The offsets of the strings, and their end.
-    Strings {
-        offsets: Vec<i32>,
-        bytes: Vec<u8>,
-    },
+    Strings(StringBuffer),
 }
 
 impl Sink for Encoder {
@@ -215,7 +211,7 @@ impl ColumnBuilder {
     fn new(logical_type: LogicalType, dictionary: Option<Dictionary>) -> Self {
         let values = match (logical_type.physical(), dictionary) {
             (_, Some(dictionary)) => BuilderValues::Codes { codes: Vec::new(), dictionary },
-            (PhysicalType::Bytes, None) => BuilderValues::Strings { offsets: vec![0], bytes: Vec::new() },
+            (PhysicalType::Bytes, None) => BuilderValues::Strings(StringBuffer::default()),
             _ if logical_type == LogicalType::Bool => BuilderValues::Bools(Vec::new()),
             (PhysicalType::Integers | PhysicalType::Floats, None) => BuilderValues::Numbers(Vec::new()),
         };
@@ -228,15 +224,12 @@ impl ColumnBuilder {
             BuilderValues::Numbers(bytes) => bytes.clear(),
             BuilderValues::Bools(values) => values.clear(),
             BuilderValues::Codes { codes, .. } => codes.clear(),
-            BuilderValues::Strings { offsets, bytes } => {
-                offsets.truncate(1);
-                bytes.clear();
-            }
+            BuilderValues::Strings(strings) => strings.clear(),
         }
     }
 
     fn string_bytes(&self) -> usize {
-        if let BuilderValues::Strings { bytes, .. } = &self.values { bytes.len() } else { 0 }
+        if let BuilderValues::Strings(strings) = &self.values { strings.len_bytes() } else { 0 }
     }
 
     /// Appends the rows of a column. Values under nulls are ignored.
@@ -244,16 +237,14 @@ impl ColumnBuilder {
         let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
         let is_valid = |row: usize| validity.is_none_or(|validity| validity.get(row));
         match (&mut self.values, column.data) {
-            (BuilderValues::Strings { offsets, bytes }, Data::Bytes(strings)) => match validity {
-                None => push_all(strings, offsets, bytes)?,
-                Some(_) => push_each(rows, offsets, bytes, |row, bytes| {
+            (BuilderValues::Strings(own), Data::Bytes(strings)) => match validity {
+                None => own.extend(strings),
+                Some(_) => own.push_each(rows, |row, bytes| {
                     bytes.extend_from_slice(if is_valid(row) { strings.get(row) } else { b"" });
-                })?,
-            },
-            (
-                BuilderValues::Strings { offsets, bytes },
-                Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. },
-            ) => {
+                }),
+            }
+            .map_err(too_large)?,
+            (BuilderValues::Strings(own), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
                 let mut codes = Vec::new();
                 codes_of(column, &mut codes);
                 let is_known = |(row, &code): (usize, &u32)| (code as usize) < dictionary.len() || !is_valid(row);
@@ -261,13 +252,14 @@ impl ColumnBuilder {
                     return Err(foreign());
                 }
                 match validity {
-                    None => push_each(rows, offsets, bytes, |row, bytes| dictionary.append(codes[row], bytes))?,
-                    Some(_) => push_each(rows, offsets, bytes, |row, bytes| {
+                    None => own.push_each(rows, |row, bytes| dictionary.append(codes[row], bytes)),
+                    Some(_) => own.push_each(rows, |row, bytes| {
                         if is_valid(row) {
                             dictionary.append(codes[row], bytes);
                         }
-                    })?,
+                    }),
                 }
+                .map_err(too_large)?;
             }
             (
                 BuilderValues::Codes { codes: all, dictionary: known },
@@ -302,7 +294,7 @@ impl ColumnBuilder {
                 }
             },
             (
-                BuilderValues::Strings { .. }
+                BuilderValues::Strings(_)
                 | BuilderValues::Codes { .. }
                 | BuilderValues::Bools(_)
                 | BuilderValues::Numbers(_),
@@ -317,18 +309,18 @@ impl ColumnBuilder {
 
     /// The first row whose string is not UTF-8.
     fn refused(&self, index: usize) -> Option<Refused> {
-        let BuilderValues::Strings { offsets, bytes } = &self.values else { return None };
-        if self.logical_type == LogicalType::Binary || bytes.is_ascii() {
+        let BuilderValues::Strings(strings) = &self.values else { return None };
+        let strings = strings.as_strings();
+        if self.logical_type == LogicalType::Binary || strings.span().is_ascii() {
             return None;
         }
-        let strings = ByteStrings::new(offsets, bytes);
         let row = strings.iter().position(|string| std::str::from_utf8(string).is_err())?;
         Some(Refused::value(row, index, strings.get(row), UnsupportedReason::NotUtf8))
     }
 
     /// The number of the format's buffers for such a column.
     fn count(&self) -> usize {
-        if matches!(self.values, BuilderValues::Strings { .. }) { 3 } else { 2 }
+        if matches!(self.values, BuilderValues::Strings(_)) { 3 } else { 2 }
     }
 
     /// These buffers, padded with empty ones to three.
@@ -338,7 +330,10 @@ impl ColumnBuilder {
         let (first, second): (Cow<'_, [u8]>, &[u8]) = match &self.values {
             BuilderValues::Numbers(bytes) => (bytes.into(), &[]),
             BuilderValues::Codes { codes, .. } => (codes.to_byte_slice().into(), &[]),
-            BuilderValues::Strings { offsets, bytes } => (offsets.to_byte_slice().into(), bytes),
+            BuilderValues::Strings(strings) => {
+                let (offsets, bytes) = strings.as_strings().parts();
+                (offsets.to_byte_slice().into(), bytes)
+            }
             BuilderValues::Bools(values) => {
                 let mut bits = Vec::new();
                 integers(LogicalType::Bool, &Integers::I8(values), &mut bits)?;
@@ -349,38 +344,6 @@ impl ColumnBuilder {
     }
 }
 
-/// Appends strings without nulls.
-fn push_all(strings: ByteStrings<'_>, offsets: &mut Vec<i32>, bytes: &mut Vec<u8>) -> Result<()> {
-    let (source_offsets, _) = strings.parts();
-    let (Some(&first), Some(&last)) = (source_offsets.first(), source_offsets.last()) else { return Ok(()) };
-    let start = end_of(bytes)? - first;
-    start.checked_add(last).ok_or_else(too_large)?;
-    bytes.extend_from_slice(strings.span());
-    offsets.extend(source_offsets[1..].iter().map(|end| start + end));
-    Ok(())
-}
-
-/// Appends strings one by one with `push`.
-#[inline(always)]
-fn push_each(
-    rows: usize,
-    offsets: &mut Vec<i32>,
-    bytes: &mut Vec<u8>,
-    push: impl Fn(usize, &mut Vec<u8>),
-) -> Result<()> {
-    let first = offsets.len();
-    offsets.extend((0..rows).map(|row| {
-        push(row, bytes);
-        bytes.len() as i32
-    }));
-    // Offsets only grow: if the last one is in range, all are.
-    end_of(bytes).map(drop).inspect_err(|_| offsets.truncate(first))
-}
-
-fn end_of(bytes: &[u8]) -> Result<i32> {
-    i32::try_from(bytes.len()).map_err(|_| too_large())
-}
-
-fn too_large() -> Error {
+fn too_large(_: StringsTooLarge) -> Error {
     Error::too_large(NAME, "some thousand strings have 2 GiB together")
 }

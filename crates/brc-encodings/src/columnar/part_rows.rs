@@ -1,11 +1,10 @@
 //! Collects the rows of a part: strings as codes of the part's own dictionary, numbers in full.
 
-use super::IntegerBuffer;
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{
-    Batch, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, LogicalType, PhysicalType, Result,
-    Schema, UnsupportedReason,
+    Batch, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, IntegerBuffer, LogicalType,
+    PhysicalType, Result, Schema, UnsupportedReason,
 };
 use brc_kernels::interner::{self, DictionaryBuilder};
 use std::sync::Arc;
@@ -156,36 +155,23 @@ impl PartColumn {
             }
             (PartValues::Integers(numbers), Data::Integers(values)) => {
                 let start = numbers.len();
-                numbers.extend(&values);
+                numbers.extend(values);
                 if let Some(validity) = validity {
-                    match numbers {
-                        IntegerBuffer::I16(values) => blank(&mut values[start..], validity),
-                        IntegerBuffer::I32(values) => blank(&mut values[start..], validity),
-                        IntegerBuffer::I64(values) => blank(&mut values[start..], validity),
-                        IntegerBuffer::I128(values) => blank(&mut values[start..], validity),
-                    }
+                    numbers.clear_nulls(start, validity);
                 }
             }
             (PartValues::Floats(floats), Data::Floats(values)) => {
                 let start = floats.len();
                 floats.extend_from_slice(values);
                 if let Some(validity) = validity {
-                    blank(&mut floats[start..], validity);
+                    let of_nulls = floats[start..].iter_mut().zip(validity.iter()).filter(|(_, is_valid)| !is_valid);
+                    of_nulls.for_each(|(value, _)| *value = 0.0);
                 }
             }
             (PartValues::Strings(_) | PartValues::Integers(_) | PartValues::Floats(_), _) => return Err(foreign()),
         }
         self.validity.extend(validity, rows);
         Ok(None)
-    }
-}
-
-/// Zeroes the values under nulls: the output must not depend on them.
-fn blank<T: Copy + Default>(values: &mut [T], validity: Bitmap<'_>) {
-    for (value, is_valid) in values.iter_mut().zip(validity.iter()) {
-        if !is_valid {
-            *value = T::default();
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Collects the values of one column, decoded row by row, until they are delivered.
 
 use crate::narrow::Narrow;
-use brc_core::{BitmapBuffer, ByteStrings, Column, Data, Field, Integers, LogicalType, PhysicalType};
+use brc_core::{BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, StringBuffer};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -25,7 +25,8 @@ pub(crate) enum DecodedValues {
         codes: Vec<u32>,
         /// The number of rows looked up.
         looked_up: u64,
-        plain: PlainStrings,
+        /// The strings, where they hardly repeat, so that lookups do not pay.
+        plain: StringBuffer,
     },
     /// Numbers of types for which [`has_any_64_bits`] holds.
     Numbers {
@@ -47,29 +48,6 @@ pub(crate) enum DecodedValues {
     Floats(Vec<f64>),
     /// A column outside the projection: checked, not kept.
     Skipped,
-}
-
-/// Contiguous strings, for columns whose strings hardly repeat, so that lookups do not pay.
-#[derive(Default)]
-pub(crate) struct PlainStrings {
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
-}
-
-impl PlainStrings {
-    /// Replaces the strings. Returns `None` if they exceed 2 GiB.
-    fn take(&mut self, text: &[u8], ranges: &[Range<usize>]) -> Option<ByteStrings<'_>> {
-        let length = ranges.iter().try_fold(0usize, |length, range| length.checked_add(range.len()))?;
-        i32::try_from(length).ok()?;
-        self.offsets.clear();
-        self.offsets.push(0);
-        self.bytes.clear();
-        for range in ranges {
-            self.bytes.extend_from_slice(&text[range.clone()]);
-            self.offsets.push(self.bytes.len() as i32);
-        }
-        Some(ByteStrings::new(&self.offsets, &self.bytes))
-    }
 }
 
 /// Whether every 64-bit integer is a valid value of the type. This includes decimals whose digits are sure to fit
@@ -95,7 +73,7 @@ impl DecodedValues {
                     interner,
                     codes: Vec::new(),
                     looked_up: 0,
-                    plain: PlainStrings::default(),
+                    plain: StringBuffer::default(),
                 }
             }
         }
@@ -129,15 +107,15 @@ impl DecodedColumn {
     pub(crate) fn as_column(&mut self, bytes: &[u8]) -> Column<'_> {
         let data = match &mut self.values {
             DecodedValues::Strings { ranges, interner, codes, looked_up, plain } => {
-                let plain = if interner.pays(*looked_up) { None } else { plain.take(bytes, ranges) };
-                match plain {
-                    Some(strings) => Data::Bytes(strings),
-                    None => {
-                        *looked_up += ranges.len() as u64;
-                        codes.clear();
-                        interner.intern_all(bytes, ranges, codes);
-                        Data::Codes { codes, dictionary: interner.dictionary() }
-                    }
+                plain.clear();
+                let mut all = ranges.iter().map(|range| &bytes[range.clone()]);
+                if !interner.pays(*looked_up) && all.try_for_each(|string| plain.push(string)).is_ok() {
+                    Data::Bytes(plain.as_strings())
+                } else {
+                    *looked_up += ranges.len() as u64;
+                    codes.clear();
+                    interner.intern_all(bytes, ranges, codes);
+                    Data::Codes { codes, dictionary: interner.dictionary() }
                 }
             }
             DecodedValues::Numbers { numbers: integers, narrow, .. } | DecodedValues::Integers { integers, narrow } => {

@@ -1,6 +1,6 @@
 //! The strings of a column: as codes while they repeat, else as strings.
 
-use brc_core::{ByteStrings, Data};
+use brc_core::{Data, StringBuffer};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 
@@ -12,14 +12,13 @@ pub(super) struct Strings {
     literal: Vec<bool>,
     /// The number of rows appended as codes.
     rows: u64,
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
+    plain: StringBuffer,
 }
 
 impl Default for Strings {
     fn default() -> Self {
         let interner = Some(Box::new(Interner::new(Level::best())));
-        Self { interner, codes: Vec::new(), literal: Vec::new(), rows: 0, offsets: vec![0], bytes: Vec::new() }
+        Self { interner, codes: Vec::new(), literal: Vec::new(), rows: 0, plain: StringBuffer::default() }
     }
 }
 
@@ -62,24 +61,22 @@ impl Strings {
         }
     }
 
-    /// A batch has far less than 2 GiB of strings.
     fn push_bytes(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        self.offsets.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
+        let pushed = self.plain.push(bytes);
+        debug_assert!(pushed.is_ok(), "a batch has far less than 2 GiB of strings");
     }
 
     pub(super) fn as_data(&self) -> Data<'_> {
         match &self.interner {
             Some(interner) => Data::Codes { codes: &self.codes, dictionary: interner.dictionary() },
-            None => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
+            None => Data::Bytes(self.plain.as_strings()),
         }
     }
 
     /// Keeps only the first `rows` strings.
     pub(super) fn truncate(&mut self, rows: usize) {
         self.codes.truncate(rows);
-        self.offsets.truncate(rows + 1);
-        self.bytes.truncate(self.offsets.last().map_or(0, |&end| end as usize));
+        self.plain.truncate(rows);
     }
 
     /// Removes all strings; codes keep their meaning.

@@ -166,7 +166,7 @@ fn pages(column: &PartColumn, field: &Field, rows: usize, compressor: Compressor
             let pages = choice::numbers(&paging(0), &bits, coder, choice::number_by_hash, compressor);
             Ok((pages, float_bounds(&floats)))
         }
-        PartValues::Integers(numbers) => integer_pages(&numbers.as_values(), validity, field, &paging(0), compressor),
+        PartValues::Integers(numbers) => integer_pages(&numbers.as_integers(), validity, field, &paging(0), compressor),
     }
 }
 

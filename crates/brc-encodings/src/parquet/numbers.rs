@@ -3,8 +3,8 @@
 use super::page::Pages;
 use super::types::Stored;
 use super::walk::{Decode, PageValues, Walk, cut_off, look_up, wrong_encoding};
-use crate::columnar::{Fault, IntegerBuffer, WINDOW};
-use brc_core::for_integers;
+use crate::columnar::{Fault, WINDOW};
+use brc_core::{IntegerBuffer, for_integers};
 use std::mem::discriminant;
 
 /// A column chunk of numbers.
@@ -109,14 +109,19 @@ fn plain_numbers(stored: Stored, body: &mut &[u8], values: usize, out: &mut Inte
     match stored {
         Stored::Int32 => {
             let words = take(4)?.chunks_exact(4).map(|word| word.first_chunk().map_or(0, |it| i32::from_le_bytes(*it)));
-            match out.medium() {
-                Some(out) => out.extend(words),
-                None => out.wide().ok_or_else(too_wide)?.extend(words.map(i64::from)),
-            }
+            append(&IntegerBuffer::I32(Vec::new()), out, |out| {
+                let IntegerBuffer::I32(out) = out else { return Err(too_wide()) };
+                out.extend(words);
+                Ok(())
+            })?;
         }
         Stored::Int64 => {
             let words = take(8)?.chunks_exact(8).map(|word| word.first_chunk().map_or(0, |it| i64::from_le_bytes(*it)));
-            out.wide().ok_or_else(too_wide)?.extend(words);
+            append(&IntegerBuffer::I64(Vec::new()), out, |out| {
+                let IntegerBuffer::I64(out) = out else { return Err(too_wide()) };
+                out.extend(words);
+                Ok(())
+            })?;
         }
         Stored::Bytes | Stored::Float32 | Stored::Float64 => {
             return Err(Fault::corrupt("other values where integers belong"));
@@ -132,9 +137,9 @@ fn too_wide() -> Fault {
 /// The same integers in the narrowest width that fits all of them.
 #[allow(clippy::unnecessary_cast)]
 fn narrowed(numbers: IntegerBuffer) -> IntegerBuffer {
-    let Some((min, max)) = numbers.as_values().bounds() else { return numbers };
+    let Some((min, max)) = numbers.as_integers().bounds() else { return numbers };
     let fits = |low: i64, high: i64| i128::from(low) <= min && max <= i128::from(high);
-    for_integers!(numbers.as_values(), values => {
+    for_integers!(numbers.as_integers(), values => {
         if fits(i16::MIN.into(), i16::MAX.into()) {
             IntegerBuffer::I16(values.iter().map(|&value| value as i16).collect())
         } else if fits(i32::MIN.into(), i32::MAX.into()) {
@@ -151,7 +156,7 @@ fn append(
     out: &mut IntegerBuffer,
     come: impl FnOnce(&mut IntegerBuffer) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    if out.len() == 0 && discriminant(out) != discriminant(like) {
+    if out.is_empty() && discriminant(out) != discriminant(like) {
         *out = like.of_same_width();
     }
     if discriminant(out) == discriminant(like) {
@@ -159,7 +164,7 @@ fn append(
     }
     let mut found = like.of_same_width();
     come(&mut found)?;
-    out.extend(&found.as_values());
+    out.extend(found.as_integers());
     Ok(())
 }
 

@@ -10,10 +10,10 @@ use super::strings::StringChunk;
 use super::table::ParquetTable;
 use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
-use crate::columnar::{Fault, IntegerBuffer, WINDOW, check_bounds};
+use crate::columnar::{Fault, WINDOW, check_bounds};
 use brc_core::{
-    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, PruneResult, ReadAhead, ReadAt, Result, ScanError,
-    ScanOptions, Scanned, Scanner, Sink, Split,
+    Batch, Column, Conjunct, Data, Error, IntegerBuffer, LogicalType, Predicate, PruneResult, ReadAhead, ReadAt,
+    Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split,
 };
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
@@ -286,7 +286,7 @@ impl ScanColumn {
             ChunkDecoder::Numbers { chunk, numbers } => {
                 numbers.clear();
                 chunk.fill(&mut self.pages, rows, numbers)?;
-                if is_own { Ok(()) } else { check_bounds(&numbers.as_values(), None, self.logical_type) }
+                if is_own { Ok(()) } else { check_bounds(&numbers.as_integers(), None, self.logical_type) }
             }
             ChunkDecoder::Floats { chunk, floats } => {
                 floats.clear();
@@ -315,7 +315,7 @@ impl ScanColumn {
     fn as_column(&self, rows: usize) -> Column<'_> {
         match &self.decoder {
             ChunkDecoder::Strings { chunk, rows } => chunk.as_column(&self.pages, &self.arrays, rows),
-            ChunkDecoder::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
+            ChunkDecoder::Numbers { numbers, .. } => Column::integers(numbers.as_integers()),
             ChunkDecoder::Floats { floats, .. } => Data::Floats(floats).into(),
             ChunkDecoder::Library(_) => self.arrays.column(0..rows),
         }

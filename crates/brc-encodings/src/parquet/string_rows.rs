@@ -1,7 +1,7 @@
 //! The strings of a window: codes while plain strings of a file repeat, else the strings themselves.
 
 use crate::columnar::Fault;
-use brc_core::{ByteStrings, Column, Data, Dictionary};
+use brc_core::{Column, Data, Dictionary, StringBuffer, StringsTooLarge};
 
 /// The strings of the next rows to deliver.
 #[derive(Default)]
@@ -9,17 +9,11 @@ pub(super) struct StringRows {
     /// Codes of the scanner's dictionary, if all rows have one.
     pub(super) codes: Vec<u32>,
     /// The strings of all rows, once one row has no code.
-    strings: Option<Strings>,
+    strings: Option<StringBuffer>,
     /// A buffer for strings, for reuse.
-    spare: Strings,
+    spare: StringBuffer,
     /// Whether the rows are borrowed from a page, and this is empty.
     pub(super) are_lent: bool,
-}
-
-#[derive(Default)]
-struct Strings {
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
 }
 
 impl StringRows {
@@ -45,14 +39,12 @@ impl StringRows {
     ) -> Result<(), Fault> {
         if self.strings.is_none() {
             let mut before = std::mem::take(&mut self.spare);
-            before.offsets.clear();
-            before.offsets.push(0);
-            before.bytes.clear();
-            self.codes.drain(..).try_for_each(|code| before.push(dictionary.get(code)))?;
+            before.clear();
+            self.codes.drain(..).try_for_each(|code| before.push(dictionary.get(code))).map_err(too_large)?;
             self.strings = Some(before);
         }
         match &mut self.strings {
-            Some(all) => strings.try_for_each(|string| all.push(string)),
+            Some(all) => strings.try_for_each(|string| all.push(string)).map_err(too_large),
             None => Ok(()),
         }
     }
@@ -60,19 +52,14 @@ impl StringRows {
     /// The rows of the window; `dictionary` is that of their codes.
     pub(super) fn as_column<'a>(&'a self, dictionary: &'a Dictionary) -> Column<'a> {
         match &self.strings {
-            Some(strings) => Data::Bytes(ByteStrings::new(&strings.offsets, &strings.bytes)).into(),
+            Some(strings) => Data::Bytes(strings.as_strings()).into(),
             None => Column::codes(&self.codes, dictionary),
         }
     }
 }
 
-impl Strings {
-    fn push(&mut self, string: &[u8]) -> Result<(), Fault> {
-        self.bytes.extend_from_slice(string);
-        let end = i32::try_from(self.bytes.len());
-        self.offsets.push(end.map_err(|_| Fault::unsupported("some thousand strings have 2 GiB together"))?);
-        Ok(())
-    }
+fn too_large(_: StringsTooLarge) -> Fault {
+    Fault::unsupported("some thousand strings have 2 GiB together")
 }
 
 #[cfg(test)]

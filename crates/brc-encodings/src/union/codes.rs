@@ -4,7 +4,7 @@
 //! need no translation. Otherwise they are translated, except where a table has hardly fewer distinct strings than
 //! rows: its rows are delivered as strings, because translating a code costs more than reading a string.
 
-use brc_core::{ByteStrings, Data, Dictionary, Run};
+use brc_core::{Data, Dictionary, Run, StringBuffer};
 use brc_kernels::interner::DictionaryBuilder;
 
 /// The strings of a column seen so far, and the translation of the current table's codes.
@@ -27,9 +27,8 @@ pub(super) struct SharedCodes {
     codes: Vec<u32>,
     /// The runs of a batch, translated.
     runs: Vec<Run>,
-    /// The offsets of the strings of a batch in `bytes`, and their end.
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
+    /// The strings of a batch.
+    looked_up: StringBuffer,
 }
 
 /// How the rows of the current table are delivered.
@@ -109,20 +108,12 @@ impl SharedCodes {
 
     /// Looks up the strings of codes. Returns `false` if they are too large.
     fn look_up_strings(&mut self, codes: &[u32], dictionary: &Dictionary, wanted: Option<&[u64]>) -> bool {
-        let Self { offsets, bytes, .. } = self;
-        bytes.clear();
-        offsets.clear();
-        offsets.push(0);
-        for (row, &code) in codes.iter().enumerate() {
-            if is_wanted(wanted, row) && (code as usize) < dictionary.len() {
-                dictionary.append(code, bytes);
-            }
-            if bytes.len() > MAX_BATCH_BYTES {
-                return false;
-            }
-            offsets.push(bytes.len() as i32);
-        }
-        true
+        self.looked_up.clear();
+        codes.iter().enumerate().all(|(row, &code)| {
+            let is_there = is_wanted(wanted, row) && (code as usize) < dictionary.len();
+            let string = if is_there { dictionary.get(code) } else { b"" };
+            self.looked_up.push(string).is_ok() && self.looked_up.len_bytes() <= MAX_BATCH_BYTES
+        })
     }
 
     /// Translates codes of a dictionary.
@@ -170,7 +161,7 @@ impl SharedCodes {
         match (data, self.form, &self.first) {
             (Data::Codes { codes, .. }, CodeForm::First, Some(dictionary)) => Data::Codes { codes, dictionary },
             (Data::Runs { runs, .. }, CodeForm::First, Some(dictionary)) => Data::Runs { runs, dictionary },
-            (Data::Codes { .. }, CodeForm::Strings, _) => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
+            (Data::Codes { .. }, CodeForm::Strings, _) => Data::Bytes(self.looked_up.as_strings()),
             (Data::Codes { .. }, ..) => Data::Codes { codes: &self.codes, dictionary: self.strings.dictionary() },
             (Data::Runs { .. }, ..) => Data::Runs { runs: &self.runs, dictionary: self.strings.dictionary() },
             (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), ..) => data,

@@ -2,15 +2,15 @@
 
 use super::{Columns, Evaluated, Frame, Step, truth};
 use crate::functions::typed::{Node, Scalar, Typed};
-use crate::runtime::memory::Allowance;
 use crate::values::error::BatchError;
 use crate::values::error::EvalError;
-use crate::values::vector::{Strings, Values, Vector, View};
+use crate::values::view::View;
 use brc_core::batch::codes_of;
-use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value};
+use brc_core::{
+    Array, ArrayData, BitmapBuffer, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, StringBuffer, Value,
+};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{fill, place};
-use std::sync::Arc;
 
 /// What the values of a `case` or `coalesce` are.
 pub(super) struct Shape {
@@ -24,7 +24,7 @@ pub(super) struct Shape {
 enum Texts {
     Any,
     /// All parts are constants: these.
-    Constants(Arc<Dictionary>),
+    Constants(Dictionary),
     /// All parts are constants or the column at `position` of batches.
     OfColumn {
         position: usize,
@@ -37,7 +37,7 @@ enum Texts {
 /// have.
 struct Known {
     of_column: Dictionary,
-    with_constants: Arc<Dictionary>,
+    with_constants: Dictionary,
     constants: Vec<(Vec<u8>, u32)>,
 }
 
@@ -53,7 +53,7 @@ impl Known {
             (constant.clone(), code.unwrap_or_else(|| with_constants.push(constant)))
         };
         let constants = constants.iter().zip(codes).map(code).collect();
-        Self { of_column: of_column.clone(), with_constants: Arc::new(with_constants.complete()), constants }
+        Self { of_column: of_column.clone(), with_constants: with_constants.complete(), constants }
     }
 
     /// The code of a constant.
@@ -119,8 +119,8 @@ impl Texts {
         used.dedup();
         match used[..] {
             // What is null has the first code.
-            [] if constants.is_empty() => Self::Constants(Arc::new([""].into_iter().collect())),
-            [] => Self::Constants(Arc::new(constants.iter().map(Vec::as_slice).collect())),
+            [] if constants.is_empty() => Self::Constants([""].into_iter().collect()),
+            [] => Self::Constants(constants.iter().map(Vec::as_slice).collect()),
             [column] => Self::OfColumn { position: columns.position(column), constants, known: None },
             _ => Self::Any,
         }
@@ -181,8 +181,8 @@ impl<'a> Choice<'a> {
         // Strings that come as codes have the same dictionary in all batches.
         if (shape.is_one || physical != PhysicalType::Bytes) && self.parts.len() == 1 {
             match self.parts.pop() {
-                Some((_, Part::Column(Evaluated::Vector(vector)))) => {
-                    return Ok(Evaluated::Vector(Vector { validity, ..vector }));
+                Some((_, Part::Column(Evaluated::Array(vector)))) => {
+                    return Ok(Evaluated::Array(Array { validity, ..vector }));
                 }
                 Some((_, Part::Column(Evaluated::Column(Column { data, .. }) | Evaluated::Masked { data, .. })))
                     if !matches!(data, Data::Runs { .. }) =>
@@ -193,7 +193,7 @@ impl<'a> Choice<'a> {
             }
         }
         let level = frame.level;
-        let values = match (physical, &shape.texts) {
+        let data = match (physical, &shape.texts) {
             (PhysicalType::Integers, _) => self.integers(level)?,
             (PhysicalType::Floats, _) => self.floats(level)?,
             (PhysicalType::Bytes, Texts::Constants(constants)) => {
@@ -206,7 +206,7 @@ impl<'a> Choice<'a> {
                 None => self.strings(level)?,
             },
         };
-        Ok(Evaluated::Vector(Vector { values, validity }))
+        Ok(Evaluated::Array(Array { data, validity }))
     }
 
     fn validity(&self) -> BitmapBuffer {
@@ -219,13 +219,13 @@ impl<'a> Choice<'a> {
     }
 
     /// In the fewest bits that all of them need.
-    fn integers(&self, level: Level) -> Result<Values, EvalError> {
+    fn integers(&self, level: Level) -> Result<ArrayData, EvalError> {
         let bits = self.parts.iter().map(|(_, part)| bits(part)).max().unwrap_or(8);
         Ok(match bits {
-            8 => Values::Truths(self.merged(level)?),
-            32 => Values::Short(self.merged(level)?),
-            64 => Values::Narrow(self.merged(level)?),
-            _ => Values::Wide(self.merged(level)?),
+            8 => self.merged::<i8>(level)?.into(),
+            32 => self.merged::<i32>(level)?.into(),
+            64 => self.merged::<i64>(level)?.into(),
+            _ => self.merged::<i128>(level)?.into(),
         })
     }
 
@@ -244,7 +244,7 @@ impl<'a> Choice<'a> {
         Ok(out)
     }
 
-    fn floats(&self, level: Level) -> Result<Values, EvalError> {
+    fn floats(&self, level: Level) -> Result<ArrayData, EvalError> {
         let mut out = vec![0.0; self.rows];
         for (mask, part) in &self.parts {
             match part {
@@ -256,11 +256,11 @@ impl<'a> Choice<'a> {
                 },
             }
         }
-        Ok(Values::Floats(out))
+        Ok(out.into())
     }
 
     /// Strings as codes of a dictionary: a constant's as given, a column's as they are.
-    fn codes(&self, level: Level, dictionary: &Arc<Dictionary>, code: impl Fn(&[u8]) -> Option<u32>) -> Values {
+    fn codes(&self, level: Level, dictionary: &Dictionary, code: impl Fn(&[u8]) -> Option<u32>) -> ArrayData {
         let (mut codes, mut of_column) = (vec![0; self.rows], Vec::new());
         for (mask, part) in &self.parts {
             match part {
@@ -273,10 +273,10 @@ impl<'a> Choice<'a> {
                 }
             }
         }
-        Values::Codes { codes, dictionary: Arc::clone(dictionary) }
+        ArrayData::Codes { codes, dictionary: dictionary.clone() }
     }
 
-    fn strings(&self, level: Level) -> Result<Values, EvalError> {
+    fn strings(&self, level: Level) -> Result<ArrayData, EvalError> {
         let mut of_rows = vec![0u32; self.rows];
         for (number, (mask, _)) in (1..).zip(&self.parts) {
             fill(level, number, mask, &mut of_rows);
@@ -293,12 +293,11 @@ impl<'a> Choice<'a> {
             (_, Some((_, Part::Constant(Some(Scalar::Bytes(text)))))) => text,
             _ => &[],
         };
-        let mut strings = Strings::default();
-        for (row, &part) in of_rows.iter().enumerate() {
-            strings
-                .push(Allowance::default(), |out| out.extend_from_slice(bytes(row, (part as usize).wrapping_sub(1))))?;
-        }
-        Ok(Values::Strings(strings))
+        let mut strings = StringBuffer::default();
+        let mut strings_of_rows =
+            of_rows.iter().enumerate().map(|(row, &part)| bytes(row, (part as usize).wrapping_sub(1)));
+        strings_of_rows.try_for_each(|string| strings.push(string))?;
+        Ok(strings.into())
     }
 }
 
@@ -354,6 +353,7 @@ target!(i128: I8 I16 I32 I64 I128);
 mod tests {
     use super::super::Program;
     use super::*;
+    use crate::runtime::memory::Allowance;
     use brc_core::{Batch, ByteStrings, Field, Predicate};
     use proptest::prelude::*;
 

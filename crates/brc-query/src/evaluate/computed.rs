@@ -4,7 +4,7 @@ use crate::evaluate::{Columns, Program};
 use crate::functions::typed::Typed;
 use crate::values::cells::Cells;
 use crate::values::error::EvalError;
-use crate::values::vector::View;
+use crate::values::view::View;
 use brc_core::{Batch, Column};
 use brc_kernels::cpu::Level;
 

@@ -8,8 +8,8 @@ use super::{Evaluated, Frame, Step};
 use crate::functions::Exact as Operator;
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::values::error::EvalError;
-use crate::values::vector::{Values, Vector, both_valid};
-use brc_core::{Batch, BitmapBuffer, Data, Integers};
+use crate::values::view::both_valid;
+use brc_core::{Array, Batch, BitmapBuffer, Data, Integers};
 use brc_kernels::arithmetic::{Line, Operation, append, combine, combine_with, scale};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
@@ -56,14 +56,14 @@ impl Exact {
     pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
         let leaves = self.leaves.iter_mut().map(|leaf| leaf.run(frame)).collect::<Result<Vec<_>, _>>()?;
         match compute(&self.tree, frame, &leaves, &mut self.spare) {
-            Some(vector) => Ok(Evaluated::Vector(vector)),
+            Some(vector) => Ok(Evaluated::Array(vector)),
             None => self.otherwise.run(frame),
         }
     }
 }
 
 /// The values of all rows; `None` if 64 bits may not suffice.
-fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Evaluated<'_>], spare: &mut [Vec<i64>]) -> Option<Vector> {
+fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Evaluated<'_>], spare: &mut [Vec<i64>]) -> Option<Array> {
     let Batch { rows, .. } = frame.batch;
     let columns: Vec<_> = leaves.iter().map(Evaluated::column).collect();
     let integers = columns.iter().map(|column| match column.data {
@@ -85,7 +85,7 @@ fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Evaluated<'_>], spare: 
     for first in (0..rows).step_by(BLOCK) {
         tree.append(frame.level, &integers, first..rows.min(first + BLOCK), &mut values, spare);
     }
-    Some(Vector { values: Values::Narrow(values), validity })
+    Some(Array { data: values.into(), validity })
 }
 
 /// Between which values those of a type lie; `None` if it has more than 64 bits.

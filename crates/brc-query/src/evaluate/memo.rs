@@ -4,13 +4,12 @@ use super::{Columns, Evaluated, Frame, Inputs, Step};
 use crate::functions::typed::{Node, Typed};
 use crate::keys::index::NameIndex;
 use crate::values::error::EvalError;
-use crate::values::vector::{Values, Vector, View};
+use crate::values::view::View;
 use brc_core::batch::codes_of;
-use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, LogicalType, PhysicalType, Value};
+use brc_core::{Array, ArrayData, Batch, BitmapBuffer, Column, Data, Dictionary, LogicalType, PhysicalType, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::look_up;
 use brc_kernels::filter::{CodeSet, bytes, words};
-use std::sync::Arc;
 
 /// The most values of a dictionary that are computed; larger ones probably have values that no wanted row has.
 const MAX_VALUES: usize = 1 << 20;
@@ -55,7 +54,7 @@ struct Found {
     /// The codes whose result is true, if it is a truth.
     truths: CodeSet,
     /// All results that are strings, each once.
-    strings: Arc<Dictionary>,
+    strings: Dictionary,
     index: NameIndex,
 }
 
@@ -91,7 +90,7 @@ impl Memo {
                 narrow: Some(Vec::new()),
                 texts: Some(Vec::new()),
                 truths: CodeSet::default(),
-                strings: Arc::default(),
+                strings: Dictionary::new(),
                 index: NameIndex::default(),
             },
             known: 0,
@@ -110,7 +109,7 @@ impl Memo {
                     Err(EvalError::Value(_) | EvalError::TooLarge(_)) => self.off = true,
                     learnt => {
                         learnt?;
-                        return self.of_column(frame.level, column).map(Evaluated::Vector);
+                        return self.of_column(frame.level, column).map(Evaluated::Array);
                     }
                 }
                 self.of_rows.run(frame)
@@ -148,7 +147,7 @@ impl Memo {
         frame: &Frame<'_, '_>,
         values: impl Iterator<Item = Option<Value<'a>>>,
     ) -> Result<(), EvalError> {
-        let values = Vector::of(LogicalType::String, values)?;
+        let values = Array::of(LogicalType::String, values)?;
         let column = values.column();
         let rows = match column.data {
             Data::Bytes(strings) => strings.len(),
@@ -162,7 +161,7 @@ impl Memo {
         Ok(())
     }
 
-    fn of_column(&self, level: Level, column: &Column<'_>) -> Result<Vector, EvalError> {
+    fn of_column(&self, level: Level, column: &Column<'_>) -> Result<Array, EvalError> {
         if let (Data::Codes { codes, .. }, false) = (column.data, column.has_nulls())
             && let Some(values) = self.found.narrow.as_deref()
             && self.output.fits_64_bits()
@@ -170,7 +169,7 @@ impl Memo {
             if self.output == LogicalType::Bool {
                 let mut mask = vec![0; words(codes.len())];
                 return match self.found.truths.select(level, codes, &mut mask) {
-                    true => Ok(Values::Truths(bytes(level, &mask, codes.len())).into()),
+                    true => Ok(bytes(level, &mask, codes.len()).into()),
                     false => Err(EvalError::Batch("a code is not in its dictionary")),
                 };
             }
@@ -179,8 +178,7 @@ impl Memo {
             if largest >= values.len() && !codes.is_empty() {
                 return Err(EvalError::Batch("a code is not in its dictionary"));
             }
-            let values = codes.iter().map(|&code| values[code as usize]).collect();
-            return Ok(Values::Narrow(values).into());
+            return Ok(codes.iter().map(|&code| values[code as usize]).collect::<Vec<_>>().into());
         }
         if let (Data::Codes { codes, .. }, false) = (column.data, column.has_nulls())
             && let Some(table) = self.found.texts.as_deref()
@@ -234,7 +232,7 @@ impl Found {
         });
         let number = match value {
             None => None,
-            Some(Value::Bytes(bytes)) => Some(self.index.code(bytes, Arc::make_mut(&mut self.strings))),
+            Some(Value::Bytes(bytes)) => Some(self.index.code(bytes, &mut self.strings)),
             Some(Value::Integer(value)) => Some(self.number(Number::Integer(value))),
             Some(Value::Float(value)) => Some(self.number(Number::Float(value))),
         };
@@ -247,8 +245,8 @@ impl Found {
     }
 
     /// The strings of these codes.
-    fn codes(&self, codes: Vec<u32>) -> Vector {
-        Values::Codes { codes, dictionary: Arc::clone(&self.strings) }.into()
+    fn codes(&self, codes: Vec<u32>) -> Array {
+        ArrayData::Codes { codes, dictionary: self.strings.clone() }.into()
     }
 
     fn number(&mut self, number: Number) -> u32 {
@@ -257,12 +255,12 @@ impl Found {
     }
 
     /// The results of rows.
-    fn vector(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Vector, EvalError> {
+    fn vector(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Array, EvalError> {
         if output.physical() == PhysicalType::Bytes {
             let mut validity = BitmapBuffer::default();
             results.iter().for_each(|result| validity.push(result.is_some()));
             let codes = results.iter().map(|result| result.unwrap_or(0)).collect();
-            return Ok(Vector { values: Values::Codes { codes, dictionary: Arc::clone(&self.strings) }, validity });
+            return Ok(Array { validity, ..self.codes(codes) });
         }
         let value = |result: &Option<u32>| {
             result.map(|result| match self.values[result as usize] {
@@ -270,6 +268,6 @@ impl Found {
                 Number::Float(value) => Value::Float(value),
             })
         };
-        Vector::of(output, results.iter().map(value))
+        Ok(Array::of(output, results.iter().map(value))?)
     }
 }

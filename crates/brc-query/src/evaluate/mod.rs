@@ -32,8 +32,8 @@ use crate::functions::{self, Bound, Kernel};
 use crate::runtime::memory::Allowance;
 use crate::values::error::EvalError;
 use crate::values::selection::row_numbers;
-use crate::values::vector::{Rows, Vector, View, both_valid};
-use brc_core::{Batch, BitmapBuffer, Column, Data, Field, LogicalType};
+use crate::values::view::{Rows, View, both_valid, gathered};
+use brc_core::{Array, Batch, BitmapBuffer, Column, Data, Field, LogicalType};
 use brc_kernels::cpu::Level;
 use choice::{Choice, Shape};
 use comparison::Comparison;
@@ -105,7 +105,7 @@ pub(crate) enum Evaluated<'a> {
         data: Data<'a>,
         validity: BitmapBuffer,
     },
-    Vector(Vector),
+    Array(Array),
 }
 
 impl Evaluated<'_> {
@@ -113,16 +113,16 @@ impl Evaluated<'_> {
         match self {
             Self::Column(column) => *column,
             Self::Masked { data, validity } => Column { data: *data, validity: validity.bitmap() },
-            Self::Vector(vector) => vector.column(),
+            Self::Array(vector) => vector.column(),
         }
     }
 
     /// The column with memory of its own.
-    pub(crate) fn owned(self, logical_type: LogicalType, rows: usize) -> Result<Vector, EvalError> {
+    pub(crate) fn owned(self, logical_type: LogicalType, rows: usize) -> Result<Array, EvalError> {
         match self {
-            Self::Vector(vector) => Ok(vector),
+            Self::Array(vector) => Ok(vector),
             Self::Column(_) | Self::Masked { .. } => {
-                Vector::gather(logical_type, &self.column(), &(0..rows as u32).collect::<Vec<_>>())
+                gathered(logical_type, &self.column(), &(0..rows as u32).collect::<Vec<_>>())
             }
         }
     }
@@ -251,12 +251,12 @@ impl Step {
 
     fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
         let rows = frame.batch.rows;
-        Ok(Evaluated::Vector(match self {
+        Ok(Evaluated::Array(match self {
             Self::Column(position) => {
                 let column = frame.batch.columns.get(*position);
                 return column.copied().map(Evaluated::Column).ok_or(EvalError::Batch("a column is not there"));
             }
-            Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
+            Self::Constant(value, output) => Array::repeat(*output, value.as_ref().map(Scalar::value), rows),
             Self::Condition { .. }
             | Self::Test { .. }
             | Self::And(_)
@@ -300,7 +300,7 @@ impl Step {
         });
         // Values borrow from the view.
         let values: Vec<_> = values.collect();
-        Vector::of(output, values).map(Evaluated::Vector)
+        Ok(Evaluated::Array(Array::of(output, values)?))
     }
 }
 
@@ -319,7 +319,7 @@ impl Frame<'_, '_> {
     ) -> Result<T, EvalError> {
         let gathered = self.inputs.iter().map(|&(position, logical_type)| {
             let column = self.batch.columns.get(position).ok_or(EvalError::Batch("a column is not there"))?;
-            Ok((position, Vector::gather(logical_type, column, rows)?))
+            Ok((position, gathered(logical_type, column, rows)?))
         });
         let gathered = gathered.collect::<Result<Vec<_>, EvalError>>()?;
         let mut columns: Vec<Column<'_>> = self.batch.columns.to_vec();
@@ -331,7 +331,7 @@ impl Frame<'_, '_> {
 }
 
 /// The values of a function, given its arguments.
-fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allowance) -> Result<Vector, EvalError> {
+fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allowance) -> Result<Array, EvalError> {
     let mut validity = BitmapBuffer::default();
     validity.push_values(rows);
     for column in columns.iter().filter(|column| column.has_nulls()) {
@@ -340,7 +340,7 @@ fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allo
     let views = columns.iter().map(View::of).collect::<Result<Vec<_>, _>>()?;
     let computed = kernel(&views, &Rows::new(rows, validity.bitmap(), allowance))?;
     let validity = both_valid(rows, validity.bitmap(), computed.validity.bitmap());
-    Ok(Vector { values: computed.values, validity })
+    Ok(Array { data: computed.data, validity })
 }
 
 fn case<'a>(

@@ -4,8 +4,8 @@
 use super::{Columns, Evaluated, Frame, Inputs, Step};
 use crate::functions::typed::{Node, Typed};
 use crate::values::error::EvalError;
-use crate::values::vector::{Values, Vector, View};
-use brc_core::{Batch, Data, Integers, LogicalType, PhysicalType};
+use crate::values::view::View;
+use brc_core::{Array, ArrayData, Batch, Data, Integers, LogicalType, PhysicalType};
 use brc_kernels::direct::{integer_bounds, look_up_integers};
 
 /// The most integers of a table.
@@ -68,12 +68,12 @@ impl Table {
         match column.data {
             Data::Integers(integers) if !self.off && !column.has_nulls() => {
                 if let Some(found) = self.look_up(frame, integers) {
-                    return Ok(Evaluated::Vector(found));
+                    return Ok(Evaluated::Array(found));
                 }
                 if self.widen(frame, integers)?
                     && let Some(found) = self.look_up(frame, integers)
                 {
-                    return Ok(Evaluated::Vector(found));
+                    return Ok(Evaluated::Array(found));
                 }
                 self.of_rows.run(frame)
             }
@@ -81,12 +81,12 @@ impl Table {
         }
     }
 
-    fn look_up(&self, frame: &Frame<'_, '_>, integers: Integers<'_>) -> Option<Vector> {
+    fn look_up(&self, frame: &Frame<'_, '_>, integers: Integers<'_>) -> Option<Array> {
         let values = match &self.results {
-            Results::Short(results) => look_up_integers(frame.level, integers, self.low, results).map(Values::Short),
-            Results::Long(results) => look_up_integers(frame.level, integers, self.low, results).map(Values::Narrow),
+            Results::Short(results) => look_up_integers(frame.level, integers, self.low, results).map(ArrayData::from),
+            Results::Long(results) => look_up_integers(frame.level, integers, self.low, results).map(ArrayData::from),
         };
-        values.map(Vector::from)
+        values.map(Array::from)
     }
 
     /// Makes the table one of these integers as well; `false` if it is not worth it.

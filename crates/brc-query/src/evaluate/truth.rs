@@ -5,8 +5,7 @@ use super::{Frame, Step};
 use crate::evaluate::filter::Test;
 use crate::values::error::EvalError;
 use crate::values::selection::{row_numbers, set_rows};
-use crate::values::vector::{Values, Vector};
-use brc_core::{Batch, BitmapBuffer, Column, Data};
+use brc_core::{Array, Batch, BitmapBuffer, Column, Data};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{bytes, range, valid_bits, words};
 
@@ -18,10 +17,10 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn vector(&self, level: Level, rows: usize) -> Result<Vector, EvalError> {
+    pub(super) fn vector(&self, level: Level, rows: usize) -> Result<Array, EvalError> {
         let known: Vec<u64> = self.holds.iter().zip(&self.fails).map(|(holds, fails)| holds | fails).collect();
         let validity = BitmapBuffer::of_words(&known, rows);
-        Ok(Vector { values: Values::Truths(bytes(level, &self.holds, rows)), validity })
+        Ok(Array { data: bytes(level, &self.holds, rows).into(), validity })
     }
 
     /// That of a condition which holds where the bits of `mask` are set, unless one of these columns is null.

@@ -5,8 +5,8 @@
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
 use crate::values::error::EvalError;
-use crate::values::vector::{Rows, Values, Vector, View, ViewData};
-use brc_core::{LogicalType, TimeUnit, Value, calendar, float32};
+use crate::values::view::{Rows, View, ViewData};
+use brc_core::{Array, ArrayData, LogicalType, TimeUnit, Value, calendar, float32};
 use brc_kernels::arithmetic::Rounding;
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
@@ -16,7 +16,7 @@ pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option
     let convert = conversion(from, to)?;
     let kernel: Kernel = Box::new(move |views, rows| {
         if let Some(values) = narrow(&views[0], from, to) {
-            return Ok(Vector::from(values));
+            return Ok(values.into());
         }
         if to == LogicalType::String {
             return rows.strings(|row, out| {
@@ -29,21 +29,21 @@ pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option
 }
 
 /// Exact numbers as others or as floats, all rows at a time, unless 64 bits may not suffice or something does not fit.
-fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<Values> {
+fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<ArrayData> {
     let ViewData::Narrow(values) = &view.data else { return None };
     if is_integer(from) && is_point_in_time(to) || is_point_in_time(from) && is_integer(to) {
         let ((low, high), (min, max)) = (bounds(Level::best(), values)?, to.bounds()?);
-        return (min <= low.into() && i128::from(high) <= max).then(|| Values::Narrow(values.to_vec()));
+        return (min <= low.into() && i128::from(high) <= max).then(|| values.to_vec().into());
     }
     if !is_exact_number(from) {
         return None;
     }
     if to == LogicalType::Float64 {
-        return exact::nearest_floats(values, from.scale()).map(Values::Floats);
+        return exact::nearest_floats(values, from.scale()).map(ArrayData::from);
     }
     is_exact_number(to).then_some(())?;
     let (divisor, back) = (exact::factor(to.scale(), from.scale()), exact::factor(from.scale(), to.scale()));
-    Exact { rounding: Rounding::Nearest, divisor, back, output: to }.narrow(view).map(Values::Narrow)
+    Exact { rounding: Rounding::Nearest, divisor, back, output: to }.narrow(view).map(ArrayData::from)
 }
 
 pub(crate) fn is_exact_number(it: LogicalType) -> bool {
@@ -76,7 +76,7 @@ fn typed(
     attempt: bool,
     view: &View<'_>,
     rows: &Rows<'_>,
-) -> Result<Vector, EvalError> {
+) -> Result<Array, EvalError> {
     rows.values(to, |row| {
         let Some(value) = view.get(row) else { return Ok(None) };
         let converted = match convert(value) {

@@ -6,7 +6,7 @@ use super::{Bound, Function, Mismatch, count, exact, mixed_order, refuse};
 use crate::functions::typed::Typed;
 use crate::values::float_key::float_key;
 use crate::values::selection::set_rows;
-use crate::values::vector::View;
+use crate::values::view::View;
 use brc_core::{Comparison, Data, Integers, LogicalType, PhysicalType, TimeUnit, calendar};
 use brc_kernels::arithmetic::{self, Line};
 use brc_kernels::cpu::Level;

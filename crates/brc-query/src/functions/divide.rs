@@ -3,8 +3,8 @@
 use super::{Bound, Function, Mismatch, count, exact};
 use crate::functions::typed::Typed;
 use crate::values::ratio::{nearest, nearest_small};
-use crate::values::vector::{Values, Vector, View, ViewData};
-use brc_core::{BitmapBuffer, Integers, LogicalType, Value};
+use crate::values::view::{View, ViewData};
+use brc_core::{Array, BitmapBuffer, Integers, LogicalType, Value};
 use brc_kernels::arithmetic::quotients;
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{range, words};
@@ -38,18 +38,18 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
 }
 
 /// All quotients, if both sides in units of the finer scale are floats: then dividing them rounds once.
-fn narrow(one: &View<'_>, other: &View<'_>, factors: [i128; 2]) -> Option<Vector> {
+fn narrow(one: &View<'_>, other: &View<'_>, factors: [i128; 2]) -> Option<Array> {
     let (ViewData::Narrow(ones), ViewData::Narrow(others)) = (&one.data, &other.data) else { return None };
     let factors @ [dividend, divisor] = [i64::try_from(factors[0]).ok()?, i64::try_from(factors[1]).ok()?];
     if ones.len() != others.len() || !exact::is_exact(ones, dividend) || !exact::is_exact(others, divisor) {
         return None;
     }
     let level = Level::best();
-    let values = Values::Floats(quotients(level, ones, others, factors));
+    let data = quotients(level, ones, others, factors).into();
     let mut is_zero = vec![0; words(others.len())];
     range(level, Integers::I64(others), 0, 0, &mut is_zero);
     let defined: Vec<u64> = is_zero.iter().map(|word| !word).collect();
-    Some(Vector { values, validity: BitmapBuffer::of_words(&defined, others.len()) })
+    Some(Array { data, validity: BitmapBuffer::of_words(&defined, others.len()) })
 }
 
 fn quotient(one: i128, one_scale: u8, other: i128, other_scale: u8) -> Option<f64> {

@@ -4,8 +4,8 @@
 use super::{Bound, Mismatch, count, number};
 use crate::functions::typed::{Scalar, Typed};
 use crate::values::error::EvalError;
-use crate::values::vector::{Rows, Values, Vector, View, ViewData};
-use brc_core::{LogicalType, Value};
+use crate::values::view::{Rows, View, ViewData};
+use brc_core::{Array, LogicalType, Value};
 use brc_kernels::arithmetic::{self, combined};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
@@ -94,7 +94,7 @@ pub(super) fn bound<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], fa
     let bound = Bound::new(output, move |views, rows| {
         let [one, other] = [&views[0], &views[1]];
         if let Some(values) = narrow::<O>(output, factors, one, other) {
-            return Ok(Vector::from(Values::Narrow(values)));
+            return Ok(Array::from(values));
         }
         wide::<O>(output, scales, factors, [one, other], rows)
     });
@@ -140,7 +140,7 @@ fn wide<O: Operation>(
     factors: [i128; 2],
     [one, other]: [&View<'_>; 2],
     rows: &Rows<'_>,
-) -> Result<Vector, EvalError> {
+) -> Result<Array, EvalError> {
     let (min, max) = output.bounds().unwrap_or((i128::MIN, i128::MAX));
     let mut values = Vec::with_capacity(rows.count);
     for row in 0..rows.count {
@@ -158,10 +158,10 @@ fn wide<O: Operation>(
         };
         values.push(value);
     }
-    Ok(Vector::from(match values.iter().all(|&value| i64::try_from(value).is_ok()) {
-        true => Values::Narrow(values.into_iter().map(|value| value as i64).collect()),
-        false => Values::Wide(values),
-    }))
+    Ok(match values.iter().all(|&value| i64::try_from(value).is_ok()) {
+        true => values.into_iter().map(|value| value as i64).collect::<Vec<_>>().into(),
+        false => values.into(),
+    })
 }
 
 /// The values of numbers as floats: the nearest ones.
@@ -219,7 +219,7 @@ pub(super) fn floats(arguments: &[Typed], operation: impl Fn(f64, f64) -> f64 + 
     Bound::new(LogicalType::Float64, move |views, rows| {
         if let (Some(ones), Some(others)) = (all_floats(&views[0], one), all_floats(&views[1], other)) {
             let values = ones.iter().zip(others.iter()).map(|(&one, &other)| operation(one, other));
-            return Ok(Vector::from(Values::Floats(values.collect())));
+            return Ok(values.collect::<Vec<_>>().into());
         }
         rows.floats(|row| operation(float(&views[0], one, row), float(&views[1], other, row)))
     })

@@ -2,7 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, string};
 use crate::functions::typed::Typed;
-use crate::values::vector::{Values, Vector, ViewData};
+use crate::values::view::ViewData;
 use brc_core::LogicalType;
 
 pub(super) static LENGTH: Function = Function {
@@ -26,7 +26,7 @@ pub(super) fn bound(of_bytes: bool) -> Bound {
         ViewData::Strings(strings) if of_bytes || strings.span().is_ascii() => {
             let (offsets, _) = strings.parts();
             let lengths = offsets.windows(2).map(|ends| ends[1] - ends[0]);
-            Ok(Vector::from(Values::Short(lengths.collect())))
+            Ok(lengths.collect::<Vec<_>>().into())
         }
         _ if of_bytes => rows.narrow(|row| Ok(views[0].bytes(row).len() as i64)),
         _ => rows.narrow(|row| Ok(characters(views[0].bytes(row)) as i64)),

@@ -4,8 +4,8 @@ use super::pieces::Pieces;
 use super::segments::{Element, Matching, Segments};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse, string};
 use crate::functions::typed::Typed;
-use crate::values::vector::{Values, Vector, ViewData};
-use brc_core::LogicalType;
+use crate::values::view::ViewData;
+use brc_core::{Array, LogicalType};
 
 pub(super) static LIKE: Function = Function {
     name: "like",
@@ -29,7 +29,7 @@ pub(super) fn bind(arguments: &[Typed], insensitive: bool) -> Result<Bound, Mism
             (ViewData::Strings(strings), true) => {
                 let mut found = vec![0; rows.count];
                 pieces.search(*strings, |row| found[row] = 1);
-                Ok(Vector::from(Values::Narrow(found)))
+                Ok(Array::from(found))
             }
             _ => rows.truths(|row| pieces.are_in(views[0].bytes(row))),
         }));

@@ -2,7 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, string};
 use crate::functions::typed::Typed;
-use crate::values::vector::Text;
+use crate::values::text::Text;
 
 pub(super) static LOWER: Function = Function {
     name: "lower",

@@ -99,8 +99,9 @@ pub(crate) use like::like_prefix;
 
 use crate::functions::typed::{Scalar, Typed};
 use crate::values::error::EvalError;
-use crate::values::vector::{Rows, Text, Vector, View};
-use brc_core::{LogicalType, PhysicalType};
+use crate::values::text::Text;
+use crate::values::view::{Rows, View};
+use brc_core::{Array, LogicalType, PhysicalType};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -196,7 +197,7 @@ pub struct Function {
 }
 
 /// Computes a function for a batch.
-pub(crate) type Kernel = Box<dyn Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, EvalError> + Send + Sync>;
+pub(crate) type Kernel = Box<dyn Fn(&[View<'_>], &Rows<'_>) -> Result<Array, EvalError> + Send + Sync>;
 
 /// A function as it is computed for arguments of some types.
 pub(crate) struct Bound {
@@ -258,7 +259,7 @@ impl fmt::Debug for Function {
 impl Bound {
     fn new(
         output: LogicalType,
-        kernel: impl Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, EvalError> + Send + Sync + 'static,
+        kernel: impl Fn(&[View<'_>], &Rows<'_>) -> Result<Array, EvalError> + Send + Sync + 'static,
     ) -> Self {
         Self { output, nullable: false, kernel: Box::new(kernel), exact: None, compared: None }
     }

@@ -2,7 +2,7 @@
 
 use super::{Bound, Mismatch, count, integer, length, string, substr};
 use crate::functions::typed::Typed;
-use crate::values::vector::Text;
+use crate::values::text::Text;
 use brc_core::LogicalType;
 
 /// Fills strings up at their start or at their end.

@@ -5,7 +5,7 @@ use super::pattern::Pattern;
 use super::trim::is_continuation;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse, string};
 use crate::functions::typed::Typed;
-use crate::values::vector::Text;
+use crate::values::text::Text;
 use brc_core::LogicalType;
 use regex::bytes::{Match, Regex};
 use std::ops::Range;
@@ -151,7 +151,8 @@ fn replace_all(text: &[u8], regex: &Regex, pieces: &[Piece], has_groups: bool, o
 mod tests {
     use super::*;
     use crate::runtime::memory::Allowance;
-    use crate::values::vector::Strings;
+    use crate::values::text::push_text;
+    use brc_core::StringBuffer;
     use proptest::prelude::*;
 
     proptest! {
@@ -166,9 +167,9 @@ mod tests {
             let (ours, theirs) = if has_group { (r"<\1|\0>", "<${1}|${0}>") } else { (r"<\0>", "<${0}>") };
             let pieces = pieces(ours.as_bytes(), regex.captures_len() - 1).unwrap();
             let written = |write: &dyn Fn(&mut Text<'_>)| {
-                let mut strings = Strings::default();
-                strings.push(Allowance::default(), write).unwrap();
-                String::from_utf8(strings.strings().get(0).to_vec()).unwrap()
+                let mut strings = StringBuffer::default();
+                push_text(&mut strings, Allowance::default(), write).unwrap();
+                String::from_utf8(strings.as_strings().get(0).to_vec()).unwrap()
             };
             let all = written(&|out| replace_all(text.as_bytes(), &regex, &pieces, has_group, out));
             prop_assert_eq!(all, of_text.replace_all(&text, theirs));

@@ -3,8 +3,8 @@
 use super::{Bound, Mismatch, exact, number};
 use crate::functions::typed::Typed;
 use crate::values::error::EvalError;
-use crate::values::vector::{Rows, Values, Vector, View, ViewData};
-use brc_core::{LogicalType, Value, float32};
+use crate::values::view::{Rows, View, ViewData};
+use brc_core::{Array, LogicalType, Value, float32};
 use brc_kernels::arithmetic::{Rounding, round, round_quotients};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
@@ -21,7 +21,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
             if logical_type == LogicalType::Float32 {
                 values.iter_mut().for_each(|value| *value = float32::widen(float32::nearest(*value)));
             }
-            Ok(Vector::from(Values::Floats(values)))
+            Ok(Array::from(values))
         }));
     };
     let scale = u8::try_from(decimals.max(0)).map_or(digits.scale, |wanted| wanted.min(digits.scale));
@@ -32,7 +32,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
     };
     if cut <= 0 {
         return Ok(Bound::new(logical_type, move |views, rows| match &views[0].data {
-            ViewData::Narrow(values) => Ok(Vector::from(Values::Narrow(values.to_vec()))),
+            ViewData::Narrow(values) => Ok(Array::from(values.to_vec())),
             _ => rows.integers(logical_type, |row| Ok(Some(views[0].integer(row)))),
         }));
     }
@@ -41,7 +41,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
     let back = 10i128.pow((i64::from(scale) - decimals).clamp(0, 38) as u32);
     let exact = Exact { rounding, divisor, back, output };
     Ok(Bound::new(output, move |views, rows| match exact.narrow(&views[0]) {
-        Some(values) => Ok(Vector::from(Values::Narrow(values))),
+        Some(values) => Ok(Array::from(values)),
         None => exact.wide(logical_type, &views[0], rows),
     }))
 }
@@ -76,7 +76,7 @@ impl Exact {
     }
 
     /// Row by row, of those that count.
-    fn wide(&self, from: LogicalType, view: &View<'_>, rows: &Rows<'_>) -> Result<Vector, EvalError> {
+    fn wide(&self, from: LogicalType, view: &View<'_>, rows: &Rows<'_>) -> Result<Array, EvalError> {
         let output = self.output;
         rows.integers(output, |row| match self.rounded(view.integer(row)) {
             Some(rounded) => Ok(Some(rounded)),

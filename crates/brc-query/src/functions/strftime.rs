@@ -4,8 +4,8 @@ use super::directive::{self, Format, Moment};
 use super::temporal::Clock;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
-use crate::values::vector::{Rows, Vector, View};
-use brc_core::{LogicalType, calendar};
+use crate::values::view::{Rows, View};
+use brc_core::{Array, LogicalType, calendar};
 
 pub(super) static STRFTIME: Function = Function {
     name: "strftime",
@@ -55,7 +55,7 @@ fn written(
     zone: bool,
     view: &View<'_>,
     rows: &Rows<'_>,
-) -> Result<Vector, crate::values::error::EvalError> {
+) -> Result<Array, crate::values::error::EvalError> {
     let nanoseconds = calendar::DAY_SECONDS * 1_000_000_000 / clock.per_day;
     // Neighbours are often of the same day.
     let (mut last, mut text) = (None, Vec::new());

@@ -3,8 +3,8 @@
 
 use super::{Bound, Function, Mismatch, constant_integer, count, integer, string};
 use crate::functions::typed::Typed;
-use crate::values::vector::{Strings, Values, Vector, ViewData};
-use brc_core::{ByteStrings, LogicalType};
+use crate::values::view::ViewData;
+use brc_core::{Array, ByteStrings, LogicalType, StringBuffer};
 
 pub(super) static SUBSTR: Function = Function {
     name: "substr",
@@ -25,7 +25,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         if let (Some((skipped, most)), ViewData::Strings(strings)) = (same_for_all, &views[0].data)
             && strings.span().is_ascii()
         {
-            return Ok(Vector::from(Values::Strings(parts_of_ascii(*strings, skipped, most))));
+            return Ok(Array::from(parts_of_ascii(*strings, skipped, most)));
         }
         rows.strings(|row, out| {
             let length = if has_length { views[2].narrow(row) } else { i64::MAX };
@@ -45,7 +45,7 @@ fn same_for_all(arguments: &[Typed]) -> Option<(usize, usize)> {
 }
 
 /// That part of all strings, of which a character is a byte.
-fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> Strings {
+fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> StringBuffer {
     let (offsets, bytes) = strings.parts();
     let all = offsets.last().zip(offsets.first()).map_or(0, |(end, start)| (end - start) as usize);
     let mut parts = vec![0; all.min(most.saturating_mul(strings.len())) + SHORT];
@@ -66,7 +66,7 @@ fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> Stri
         at as i32
     }));
     parts.truncate(at);
-    Strings::of_parts(ends, parts)
+    StringBuffer::of_parts(ends, parts)
 }
 
 /// This many bytes are copied at once.
@@ -108,7 +108,7 @@ mod tests {
             let bytes = texts.concat();
             let parts = parts_of_ascii(ByteStrings::new(&offsets, bytes.as_bytes()), skipped, most);
             let expected = texts.iter().map(|text| part(text.as_bytes(), skipped as i64 + 1, most as i64));
-            prop_assert!(parts.strings().iter().eq(expected));
+            prop_assert!(parts.as_strings().iter().eq(expected));
         }
     }
 

@@ -3,8 +3,8 @@
 use super::{Mismatch, refuse};
 use crate::functions::typed::Typed;
 use crate::values::error::EvalError;
-use crate::values::vector::{Rows, Values, Vector, View, ViewData};
-use brc_core::{LogicalType, calendar};
+use crate::values::view::{Rows, View, ViewData};
+use brc_core::{Array, LogicalType, calendar};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
 use std::sync::OnceLock;
@@ -80,11 +80,11 @@ impl<F: Fn(i64) -> Option<i64>> ByDay<F> {
         view: &View<'_>,
         rows: &Rows<'_>,
         none: impl Fn(i64) -> EvalError,
-    ) -> Result<Vector, EvalError> {
+    ) -> Result<Array, EvalError> {
         if let ViewData::Narrow(values) = &view.data
             && let Some(values) = self.looked_up(values)
         {
-            return Ok(Vector::from(Values::Narrow(values)));
+            return Ok(Array::from(values));
         }
         rows.narrow(|row| {
             let value = view.narrow(row);

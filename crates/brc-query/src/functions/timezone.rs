@@ -5,8 +5,8 @@ use super::zone::{Seconds, Zone};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::functions::typed::Typed;
 use crate::values::error::EvalError;
-use crate::values::vector::{Rows, Vector, View};
-use brc_core::{LogicalType, TimeUnit, Value, calendar};
+use crate::values::view::{Rows, View};
+use brc_core::{Array, LogicalType, TimeUnit, Value, calendar};
 
 /// Its arguments are the name of a zone and a date or a timestamp.
 pub(super) static TIMEZONE: Function = Function {
@@ -59,7 +59,7 @@ struct Movement {
 }
 
 impl Movement {
-    fn moved(&self, view: &View<'_>, rows: &Rows<'_>, beyond: impl Fn(i64) -> EvalError) -> Result<Vector, EvalError> {
+    fn moved(&self, view: &View<'_>, rows: &Rows<'_>, beyond: impl Fn(i64) -> EvalError) -> Result<Array, EvalError> {
         let value = |row: usize| view.narrow(row).checked_mul(self.scale);
         let second = |value: i64| value.div_euclid(self.per_second);
         let known = (0..rows.count).filter(|&row| rows.is_valid(row)).filter_map(value).map(second);

@@ -3,8 +3,8 @@
 use super::{Bound, Function, Mismatch, count, exact, number, refuse};
 use crate::functions::typed::Typed;
 use crate::values::error::EvalError;
-use crate::values::vector::{Rows, Vector};
-use brc_core::{LogicalType, TimeUnit};
+use crate::values::view::Rows;
+use brc_core::{Array, LogicalType, TimeUnit};
 use brc_kernels::arithmetic::Rounding;
 
 pub(super) static TO_TIMESTAMP: Function = Function {
@@ -47,7 +47,7 @@ fn timestamps(
     rows: &Rows<'_>,
     microseconds: impl Fn(usize) -> Option<i128>,
     seconds: impl Fn(usize) -> String,
-) -> Result<Vector, EvalError> {
+) -> Result<Array, EvalError> {
     rows.narrow(|row| {
         let fits = microseconds(row).and_then(|value| i64::try_from(value).ok());
         fits.ok_or_else(|| EvalError::Value(format!("to_timestamp({}) is out of range for {OUTPUT}", seconds(row))))

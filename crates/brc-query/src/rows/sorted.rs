@@ -21,7 +21,7 @@ use crate::scan::selector::{Selector, Values, takes_wanted_rows};
 use crate::scan::totals::ScanTotals;
 use crate::values::cells::{Cells, prefix_of};
 use crate::values::error::EvalError;
-use crate::values::vector::View;
+use crate::values::view::View;
 use brc_core::{
     Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Sink, Split, Table, Value, Worker, scan,
 };

@@ -3,8 +3,7 @@
 use crate::bind::inputs::{Computed, Source};
 use crate::evaluate::{Columns, Evaluated, Program};
 use crate::values::error::EvalError;
-use crate::values::vector::{Values, Vector};
-use brc_core::{Batch, BitmapBuffer, LogicalType};
+use brc_core::{Array, Batch, LogicalType};
 use brc_kernels::cpu::Level;
 
 /// How many rows a split may have for [`Source::RowNumber`].
@@ -48,7 +47,7 @@ impl ComputedColumns {
         place: RowPosition,
     ) -> Result<Vec<Evaluated<'a>>, EvalError> {
         let step = |(step, output): &mut (Step, LogicalType)| match (step, wanted) {
-            (Step::RowNumber, _) => Ok(Evaluated::Vector(place.numbers(batch.rows))),
+            (Step::RowNumber, _) => Ok(Evaluated::Array(place.numbers(batch.rows))),
             (Step::Program(program), None) => program.run(level, batch),
             (Step::Program(program), Some(wanted)) => program.run_where(level, batch, wanted, *output),
         };
@@ -75,7 +74,7 @@ impl RowPosition {
         self.0
     }
 
-    fn numbers(self, rows: usize) -> Vector {
-        Vector { values: Values::Narrow((self.0..self.0 + rows as i64).collect()), validity: BitmapBuffer::default() }
+    fn numbers(self, rows: usize) -> Array {
+        (self.0..self.0 + rows as i64).collect::<Vec<_>>().into()
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::values::error::BatchError;
 use crate::values::selection::Selection;
-use brc_core::{Batch, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Integers, Run};
+use brc_core::{
+    Batch, Bitmap, BitmapBuffer, Column, Data, Dictionary, IntegerBuffer, Integers, Run, StringBuffer, gather,
+};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress_runs, row_numbers};
 
@@ -24,16 +26,11 @@ pub(crate) struct FilteredBatch {
 pub(crate) struct FilteredColumn {
     /// Whether the plan uses it.
     is_used: bool,
-    i8s: Vec<i8>,
-    i16s: Vec<i16>,
-    i32s: Vec<i32>,
-    i64s: Vec<i64>,
-    i128s: Vec<i128>,
+    integers: IntegerBuffer,
     floats: Vec<f64>,
     codes: Vec<u32>,
     runs: Vec<Run>,
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
+    strings: StringBuffer,
     validity: BitmapBuffer,
 }
 
@@ -90,25 +87,9 @@ impl FilteredColumn {
         let data = match column.data {
             Data::Codes { codes: all, dictionary } => codes(dictionary, gather(all, rows, &mut self.codes)),
             Data::Runs { runs, dictionary } => codes(dictionary, gather_runs(runs, rows, &mut self.codes)),
-            Data::Bytes(strings) => {
-                self.offsets.clear();
-                self.bytes.clear();
-                self.offsets.push(0);
-                for &row in rows {
-                    self.bytes.extend_from_slice(strings.get(row as usize));
-                    // All strings of the batch together are not longer than that.
-                    self.offsets.push(self.bytes.len() as i32);
-                }
-                Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes))
-            }
+            Data::Bytes(strings) => Data::Bytes(self.strings.gather(strings, rows)),
             Data::Floats(values) => Data::Floats(gather(values, rows, &mut self.floats)),
-            Data::Integers(values) => Data::Integers(match values {
-                Integers::I8(values) => Integers::I8(gather(values, rows, &mut self.i8s)),
-                Integers::I16(values) => Integers::I16(gather(values, rows, &mut self.i16s)),
-                Integers::I32(values) => Integers::I32(gather(values, rows, &mut self.i32s)),
-                Integers::I64(values) => Integers::I64(gather(values, rows, &mut self.i64s)),
-                Integers::I128(values) => Integers::I128(gather(values, rows, &mut self.i128s)),
-            }),
+            Data::Integers(values) => Data::Integers(self.integers.gather(values, rows)),
         };
         Column { data, validity: gather_validity(column, rows, &mut self.validity) }
     }
@@ -137,16 +118,10 @@ fn gather_runs<'a>(runs: &[Run], rows: &[u32], kept: &'a mut Vec<u32>) -> &'a [u
     kept
 }
 
-fn gather<'a, T: Copy>(values: &[T], rows: &[u32], kept: &'a mut Vec<T>) -> &'a [T] {
-    kept.clear();
-    kept.extend(rows.iter().map(|&row| values[row as usize]));
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::Value;
+    use brc_core::{ByteStrings, Value};
 
     #[test]
     fn few_rows_are_those_of_a_batch_of_their_own() {

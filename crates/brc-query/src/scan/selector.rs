@@ -7,7 +7,7 @@ use crate::scan::conditions::Conditions;
 use crate::scan::filtered_batch::FilteredColumn;
 use crate::values::error::EvalError;
 use crate::values::selection::{check_lengths, row_numbers};
-use crate::values::vector::Vector;
+use crate::values::view::gathered;
 use brc_core::{Batch, Column, Integers, LogicalType, Result, Table};
 use brc_kernels::cpu::Level;
 use std::path::Path;
@@ -188,7 +188,7 @@ impl Values {
         let Self { programs, columns } = self;
         let Some(rows) = rows else { return run(programs, batch, with) };
         let vectors = batch.columns.iter().zip(columns.iter()).map(|(column, (logical_type, used))| match used {
-            Use::Computed => Vector::gather(*logical_type, column, rows).map(Some),
+            Use::Computed => gathered(*logical_type, column, rows).map(Some),
             Use::Nothing | Use::Delivered(_) => Ok(None),
         });
         let vectors = vectors.collect::<Result<Vec<_>, _>>()?;

@@ -6,7 +6,6 @@ use brc_core::{BitmapBuffer, ByteStrings, Column, Dictionary, Integers, LogicalT
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A growing column of values and their validity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,7 +30,7 @@ enum Data {
     #[serde(skip)]
     Codes {
         codes: Vec<u32>,
-        names: Arc<Dictionary>,
+        names: Dictionary,
     },
 }
 
@@ -126,10 +125,10 @@ impl Cells {
     }
 
     /// The same for strings that are codes of a dictionary. Those of nulls may be any.
-    pub(crate) fn extend_codes(&mut self, codes: Vec<u32>, names: &Arc<Dictionary>) {
+    pub(crate) fn extend_codes(&mut self, codes: Vec<u32>, names: &Dictionary) {
         match &mut self.data {
             Data::Bytes { ends, .. } if ends.is_empty() => {
-                self.data = Data::Codes { codes, names: Arc::clone(names) };
+                self.data = Data::Codes { codes, names: names.clone() };
             }
             _ => self.extend_strings(codes.len(), |row, out| {
                 if (codes[row] as usize) < names.len() {
@@ -142,7 +141,7 @@ impl Cells {
     /// Replaces codes by their strings.
     pub(crate) fn write_out(&mut self) {
         let Data::Codes { codes, names } = &mut self.data else { return };
-        let (codes, names) = (std::mem::take(codes), Arc::clone(names));
+        let (codes, names) = (std::mem::take(codes), names.clone());
         self.data = Data::Bytes { ends: Vec::with_capacity(codes.len()), bytes: Vec::new() };
         let valid = std::mem::take(&mut self.validity);
         let is_valid = |row| valid.bitmap().is_none_or(|valid| valid.get(row));
@@ -220,7 +219,7 @@ impl Cells {
             Data::Integers(values) => Data::Integers(picked(values, rows)),
             Data::Wide(values) => Data::Wide(picked(values, rows)),
             Data::Floats(values) => Data::Floats(picked(values, rows)),
-            Data::Codes { codes, names } => Data::Codes { codes: picked(codes, rows), names: Arc::clone(names) },
+            Data::Codes { codes, names } => Data::Codes { codes: picked(codes, rows), names: names.clone() },
             Data::Bytes { ends, bytes } => {
                 let mut taken = Vec::with_capacity(if rows.len() == ends.len() { bytes.len() } else { 0 });
                 let string = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before])..ends[row];

@@ -1,6 +1,6 @@
 //! Errors of a batch, or of values computed from it.
 
-use brc_core::Error;
+use brc_core::{Error, StringsTooLarge};
 use brc_kernels::accumulate::UnknownGroup;
 use std::path::Path;
 
@@ -46,6 +46,12 @@ impl EvalError {
             Self::Value(message) => Error::Expression(message),
             Self::TooLarge(limit) => too_large(limit),
         }
+    }
+}
+
+impl From<StringsTooLarge> for EvalError {
+    fn from(_: StringsTooLarge) -> Self {
+        Self::TooLarge(None)
     }
 }
 

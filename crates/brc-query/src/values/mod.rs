@@ -6,12 +6,12 @@
 //!
 //! Where to look:
 //!
-//! - columns that expressions compute (`Vector`), rows of any column (`View`, `Rows`), strings as they are written
-//!   (`Text`): `vector.rs`
+//! - rows of any column (`View`), the rows for which a function is computed (`Rows`): `view.rs`
+//! - strings that expressions compute (`Text`): `text.rs`
 //! - columns of an answer, which grow, are compared and are spilled (`Cells`): `cells.rs`
 //! - which rows of a batch are wanted (`Selection`), and bit masks: `selection.rs`
 //! - errors: a batch that is not as its scan promises (`BatchError`), a value that cannot be computed (`EvalError`):
-//!   `fault.rs`
+//!   `error.rs`
 //! - floats as integers of the same order: `float_key.rs`; hashes and random numbers of integers: `split_mix.rs`
 //! - decimal constants of any length (`Number`), the nearest float or decimal of an exact ratio: `number.rs`,
 //!   `ratio.rs`
@@ -23,4 +23,5 @@ pub(crate) mod number;
 pub(crate) mod ratio;
 pub(crate) mod selection;
 pub(crate) mod split_mix;
-pub(crate) mod vector;
+pub(crate) mod text;
+pub(crate) mod view;

@@ -1,7 +1,7 @@
 //! A column of strings under construction.
 
 use super::values::Text;
-use brc_core::{ByteStrings, Data};
+use brc_core::{Data, StringBuffer};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -17,15 +17,14 @@ pub(super) struct Strings {
     pub(super) range_buffer: Vec<Range<usize>>,
     /// The number of rows that were encoded as codes.
     rows: u64,
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
+    plain: StringBuffer,
 }
 
 impl Default for Strings {
     fn default() -> Self {
         let interner = Some(Box::new(Interner::new(Level::best())));
         let (codes, ranges, range_buffer) = (Vec::new(), Vec::new(), Vec::new());
-        Self { interner, codes, ranges, range_buffer, rows: 0, offsets: vec![0], bytes: Vec::new() }
+        Self { interner, codes, ranges, range_buffer, rows: 0, plain: StringBuffer::default() }
     }
 }
 
@@ -35,20 +34,22 @@ impl Strings {
         StringAppender { strings: self, text }
     }
 
-    /// Offsets do not overflow: batches are delivered long before they hold 2 GiB of strings.
-    fn push_end(&mut self) {
-        self.offsets.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
+    /// Appends the plain string that `write` appends.
+    #[inline(always)]
+    fn push_plain(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let pushed = self.plain.push_with(write);
+        debug_assert!(pushed.is_ok(), "batches are delivered long before they hold 2 GiB of strings");
     }
 
     /// The total length of the strings in bytes; 0 if they are codes.
     pub(super) fn len_bytes(&self) -> usize {
-        self.bytes.len()
+        self.plain.len_bytes()
     }
 
     pub(super) fn as_column(&self) -> Data<'_> {
         match &self.interner {
             Some(interner) => Data::Codes { codes: &self.codes, dictionary: interner.dictionary() },
-            None => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
+            None => Data::Bytes(self.plain.as_strings()),
         }
     }
 
@@ -57,18 +58,16 @@ impl Strings {
             self.codes = rows.iter().map(|&row| self.codes[row]).collect();
             return;
         }
-        let (offsets, bytes) = (std::mem::replace(&mut self.offsets, vec![0]), std::mem::take(&mut self.bytes));
-        for string in rows.iter().map(|&row| &bytes[offsets[row] as usize..offsets[row + 1] as usize]) {
-            self.bytes.extend_from_slice(string);
-            self.push_end();
+        let all = std::mem::take(&mut self.plain);
+        for &row in rows {
+            self.push_plain(|bytes| bytes.extend_from_slice(all.as_strings().get(row)));
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.rows += self.codes.len() as u64;
         self.codes.clear();
-        self.offsets.truncate(1);
-        self.bytes.clear();
+        self.plain.clear();
         self.interner.take_if(|interner| !interner.pays(self.rows));
     }
 }
@@ -87,8 +86,7 @@ impl<'t> StringAppender<'_, 't> {
             let start = self.text.len() - value.tail().len();
             self.strings.ranges.push(start..start + value.bytes().len());
         } else {
-            append(value, &mut self.strings.bytes);
-            self.strings.push_end();
+            self.strings.push_plain(|bytes| append(value, bytes));
         }
     }
 
@@ -99,8 +97,8 @@ impl<'t> StringAppender<'_, 't> {
             return;
         }
         for range in ranges {
-            append(Text::new(&self.text[range.start..], range.len()), &mut self.strings.bytes);
-            self.strings.push_end();
+            let value = Text::new(&self.text[range.start..], range.len());
+            self.strings.push_plain(|bytes| append(value, bytes));
         }
     }
 
@@ -109,17 +107,14 @@ impl<'t> StringAppender<'_, 't> {
         self.intern_ranges();
         match &mut self.strings.interner {
             Some(interner) => self.strings.codes.push(interner.intern(value)),
-            None => {
-                self.strings.bytes.extend_from_slice(value);
-                self.strings.push_end();
-            }
+            None => self.strings.push_plain(|bytes| bytes.extend_from_slice(value)),
         }
     }
 
     /// Appends a null, which is represented by any code of the dictionary, or 0.
     pub(super) fn push_null(&mut self) {
         match (self.strings.interner.is_some(), self.strings.ranges.last()) {
-            (false, _) => self.strings.push_end(),
+            (false, _) => self.strings.push_plain(|_| {}),
             (true, Some(last)) => self.strings.ranges.push(last.clone()),
             (true, None) => self.strings.codes.push(0),
         }

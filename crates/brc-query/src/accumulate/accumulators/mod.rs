@@ -12,7 +12,7 @@ use crate::states::slots::{Offer, SlotPosition};
 use crate::states::{Accumulator, State, Values};
 use crate::values::error::BatchError;
 use crate::values::selection::Selection;
-use crate::values::vector::both_valid;
+use crate::values::view::both_valid;
 use brc_core::{Batch, BitmapBuffer, Column, Summary};
 use brc_kernels::accumulate::table::{self, MAX_SLOTS, MOST_AT_ONCE, Operand, SlotTable};
 use brc_kernels::cpu::Level;

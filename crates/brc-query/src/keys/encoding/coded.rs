@@ -2,7 +2,7 @@
 
 use crate::keys::index::NameIndex;
 use brc_core::Dictionary;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// A dictionary and its values in order.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub(super) struct Coded {
     /// As it came.
     dictionary: Dictionary,
     /// Its values in order, each once.
-    names: Arc<Dictionary>,
+    names: Dictionary,
     /// The rank of each code among them; `None` if it was in order as it came.
     ranks: Option<Vec<u32>>,
     index: OnceLock<NameIndex>,
@@ -26,11 +26,11 @@ impl Coded {
                 (names, Some(ranks))
             }
         };
-        Self { dictionary: dictionary.clone(), names: Arc::new(names), ranks, index: OnceLock::new() }
+        Self { dictionary: dictionary.clone(), names, ranks, index: OnceLock::new() }
     }
 
     /// The values in order.
-    pub(crate) fn names(&self) -> &Arc<Dictionary> {
+    pub(crate) fn names(&self) -> &Dictionary {
         &self.names
     }
 
