@@ -17,8 +17,8 @@ pub(super) fn numbers(numerals: &Numerals, offsets: &[i32], bytes: &[u8], fits: 
     numbers.reserve(groups.len() * STRINGS + last.len());
     for fits in groups {
         let Some(ends) = rest.first_chunk::<{ STRINGS + 1 }>() else { return };
-        let [one, other] =
-            [0, 2].map(|first| steps.two_numbers([ends[first], ends[first + 1], ends[first + 2]], bytes));
+        let one = steps.two_numbers([ends[0], ends[1], ends[2]], bytes);
+        let other = steps.two_numbers([ends[2], ends[3], ends[4]], bytes);
         for ((number, valid), fits) in one.into_iter().chain(other).zip(fits) {
             *fits &= valid;
             numbers.push(number);
@@ -99,8 +99,8 @@ impl Steps {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn two_numbers(&self, ends: [i32; 3], bytes: &[u8]) -> [(u64, bool); 2] {
-        let [(one, one_length), (other, other_length)] =
-            [0, 1].map(|string| padded(bytes, ends[string] as usize, ends[string + 1] as usize));
+        let (one, one_length) = padded(bytes, ends[0] as usize, ends[1] as usize);
+        let (other, other_length) = padded(bytes, ends[1] as usize, ends[2] as usize);
         let digits = self.values.look_up(_mm256_set_m128i(other, one));
         let missing = _mm256_movemask_epi8(_mm256_cmpeq_epi8(digits, _mm256_setzero_si256())) as u32;
         let pairs = _mm256_maddubs_epi16(_mm256_shuffle_epi8(digits, self.moved), self.bytes);
@@ -235,22 +235,32 @@ impl Halves {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn strings(&self, numbers: &[u64; STRINGS]) -> ([[u8; MOST_DIGITS]; STRINGS], u64) {
-        let fours = numbers.map(|number| {
-            let (high, low) = self.eight.divide(number);
-            let [(a, b), (c, d)] = [high, low].map(|half| self.four.divide(half));
-            [a, b, c, d].map(|four| four as u32)
-        });
         let (mut texts, mut missing) = ([[0; MOST_DIGITS]; STRINGS], 0);
-        for (half, (fours, texts)) in fours.as_chunks::<2>().0.iter().zip(texts.as_chunks_mut::<2>().0).enumerate() {
-            // SAFETY: there are two numbers of 16 bytes.
-            let digits = self.digits(unsafe { _mm256_loadu_si256(fours.as_ptr().cast()) });
-            let digits = _mm256_shuffle_epi8(digits, self.moved);
+        for (half, (numbers, texts)) in numbers.as_chunks().0.iter().zip(texts.as_chunks_mut::<2>().0).enumerate() {
+            let digits = _mm256_shuffle_epi8(self.digits(self.fours(numbers)), self.moved);
             let of_zeros = _mm256_movemask_epi8(_mm256_cmpeq_epi8(digits, _mm256_setzero_si256()));
             missing |= u64::from(of_zeros as u32) << (32 * half);
             // SAFETY: there is room for two strings.
             unsafe { _mm256_storeu_si256(texts.as_mut_ptr().cast(), self.symbols.look_up(digits)) };
         }
         (texts, missing)
+    }
+
+    /// The four parts of two numbers. They are joined in registers, because memory written in parts is slow to load.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn fours(&self, numbers: &[u64; 2]) -> __m256i {
+        let (first, second) = self.eight.divide(numbers[0]);
+        let (third, fourth) = self.eight.divide(numbers[1]);
+        let [a, b, c, d] = [self.two(first), self.two(second), self.two(third), self.two(fourth)];
+        _mm256_set_epi64x(d, c, b, a)
+    }
+
+    /// The two parts of half a number.
+    #[inline(always)]
+    fn two(&self, half: u64) -> i64 {
+        let (high, low) = self.four.divide(half);
+        (high | low << 32) as i64
     }
 
     /// The four digits of each number, as bytes.
