@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Generates a table of 10 million rows, converts it, runs the same query on both files, and checks that the results and
-# the
-# rows are the same.
+# the rows are the same.
 #
 #   scripts/demo.sh [ROWS]
 #

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Python module without optimisation and runs its tests: scripts/test-python.sh [PYTHON] [PYTEST
-# ARGUMENTS...]
+# Builds the Python module without optimisation and runs its tests:
+#
+#   scripts/test-python.sh [PYTHON] [PYTEST ARGUMENTS...]
 #
 # PYTHON needs the packages in crates/brc-python/tests/requirements.txt.
 set -euo pipefail

@@ -12,6 +12,9 @@ use std::path::Path;
 /// The exit code of a successful run.
 pub(crate) const SUCCESS: u8 = 0;
 
+/// The last line that may be part of a title.
+const MAX_TITLE_LINE: u64 = 30;
+
 /// Describes an error of the libraries with hints and an exit code.
 pub(crate) fn describe(error: &Error) -> Failure {
     Failure { message: error.to_string(), hints: hints(error), code: exit_code(error) }
@@ -35,7 +38,10 @@ fn hints(error: &Error) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if let Error::BadRow { fault, .. } = error {
+    if let Error::BadRow { fault, place, .. } = error {
+        if matches!(fault, RowFault::Columns { .. }) && place.line <= MAX_TITLE_LINE {
+            hints.push("if the table starts further down, --skip N skips the first N lines".to_owned());
+        }
         hints.extend(hint(fault));
     }
     if matches!(error, Error::Io { path, .. } if *path == temporary::directory()) {
@@ -71,8 +77,8 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
             return Some(format!("if lines that begin with '{prefix}' are comments, --comment '{prefix}' skips them"));
         }
         RowFault::Columns { found, expected } if found < expected => Some(
-            "--ragged pad fills missing columns with nulls; --skip-footer N skips the last N lines; if the delimiter is \
-             wrong, set it with --delimiter",
+            "--ragged pad fills columns that are missing at the end with nulls; --skip-footer N skips the last N lines; if \
+             the delimiter is wrong, set it with --delimiter",
         ),
         RowFault::CutOff { .. } => Some(
             "the file may be cut off; --ragged pad fills missing columns with nulls; --skip-footer N skips the last N lines",

@@ -129,3 +129,116 @@ fn lines_after_the_table_have_a_remedy() {
     place.run("convert t.csv t.buren").fails_with(3, "--skip-footer N skips the last N lines");
     assert_eq!(place.run("cat t.csv --skip-footer 1").text(), "id,v\n1,2\n2,3\n");
 }
+
+#[test]
+fn floats_with_more_digits_than_they_need_are_floats() {
+    let sum = |text: &str| query(text, "select sum(x) as x, count(x) as n").text().to_owned();
+    assert_eq!(sum("x\n3.455841920647860221e-01\n-1.303157231604360922e+00\n"), "x,n\n-0.957573039539575,2\n");
+    assert_eq!(sum("x\n0.25\n0.10000000000000001\n2e-05\n"), "x,n\n0.35002,3\n");
+    let place = Place::new();
+    place.write("t.csv", "x\n0.10000000000000001\n2.0000000000000002e-05\n");
+    noted(
+        &place.run("convert t.csv t.buren"),
+        "2 values of 'x' will be written differently (0.10000000000000001 → 0.1)",
+    );
+    // A number of which a float would be another one stays text.
+    place.write("t.csv", "x\n9007199254740993\n1e5\n");
+    assert_eq!(place.run("sniff t.csv --schema").text(), "x:string\n");
+}
+
+#[test]
+fn row_names_of_aligned_tables_have_an_indented_header() {
+    let place = Place::new();
+    place.write(
+        "t.txt",
+        "REPOSITORY   TAG    IMAGE ID       CREATED       SIZE\nubuntu       22.04  3db8720ecbf5   2 weeks ago   77.9MB\n\
+         redis        7      170a1e90f843   5 weeks ago   138MB\n",
+    );
+    let outcome = place.run("cat t.txt");
+    noted(&outcome, "a name or a value with a blank may have shifted the others");
+    let text = outcome.text();
+    assert!(text.starts_with("REPOSITORY,TAG,IMAGE,ID,CREATED,SIZE,column_7\nubuntu,"), "{text}");
+    for text in [
+        "        mpg  cyl\nMazda  21.0    6\nDatsun 22.8    4\n",
+        "\"mpg\" \"cyl\"\n\"Mazda\" 21.0 6\n\"Datsun\" 22.8 4\n",
+    ] {
+        place.write("t.txt", text);
+        assert_eq!(place.run("cat t.txt").text(), "column_1,mpg,cyl\nMazda,21.0,6\nDatsun,22.8,4\n");
+    }
+}
+
+#[test]
+fn tabs_in_each_row_are_delimiters() {
+    let place = Place::new();
+    place.write("t.txt", "freq,unit,geo\t2019 \t2020\nA,PC,AT\t1.5 p\t2.5\nA,PC,BE\t: \t3.5 e\nA,PC,BG\t0.5 p\t2 b\n");
+    assert!(place.run("cat t.txt").text().starts_with("\"freq,unit,geo\",2019,2020\n"));
+    place.write("t.csv", "name,note\nann,\tx\nbob,\ty\n");
+    assert!(place.run("cat t.csv").text().starts_with("name,note\n"));
+}
+
+#[test]
+fn commands_with_blanks_are_the_rest_of_the_line() {
+    let place = Place::new();
+    let rows = ["1 ? 0:00 /sbin/init splash", "2 ? 0:00 /usr/sbin/cron -f", "3 ? 0:00 nginx: worker", "4 ? 0:00 bash"];
+    let rows: String = rows.iter().map(|row| format!("root  {row}\n")).collect();
+    place.write("t.txt", format!("USER  PID TTY TIME COMMAND\n{rows}"));
+    let text = place.run("cat t.txt").text();
+    assert!(text.ends_with("nginx: worker\nroot,4,?,0:00,bash\n"), "{text}");
+}
+
+#[test]
+fn empty_rows_of_spreadsheets_are_no_titles() {
+    let place = Place::new();
+    place.write("t.csv", "Report,,\nid,day,price\n1,2024-01-01,2.5\n2,2024-01-02,3.5\n,,\nTotal,,6.0\n");
+    assert!(place.run("cat t.csv").text().starts_with("id,day,price\n1,2024-01-01,2.5\n"));
+}
+
+#[test]
+fn marks_of_null_and_doubled_delimiters_are_noticed() {
+    let place = Place::new();
+    place.write("t.tsv", "1\tbob\t\\N\n2\t\\N\t3\n3\tann\t4\n");
+    noted(&place.run("cat t.tsv"), "the \\N in 'column_2' is text; --null ',\\N' reads it as null");
+    let outcome = place.run("cat t.tsv --null ,\\N");
+    assert!(!outcome.stderr.contains("is text"), "{}", outcome.stderr);
+    assert_eq!(outcome.text(), "column_1,column_2,column_3\n1,bob,\n2,,3\n3,ann,4\n");
+    place.write("t.dat", "1::F::2::3::00997\n2::M::2::3::00998\n");
+    noted(&place.run("cat t.dat"), "every second column is empty; if the delimiter is '::'");
+    place.write(
+        "t.txt",
+        "       total  used  free  shared  cache\nMem:   246    577   202   88      42\nSwap:  0      0     0\n",
+    );
+    noted(&place.run("cat t.txt"), "a value with a blank may have shifted the others");
+}
+
+#[test]
+fn rows_before_the_table_have_a_remedy() {
+    let place = Place::new();
+    place.write("t.csv", "a;b\nTitle\n1;2\n2;3\n3;4\n");
+    place.run("cat t.csv").fails_with(3, "--skip N skips the first N lines");
+}
+
+#[test]
+fn intervals_finer_than_the_timestamps_are_added() {
+    let text = "when\n2024-01-31 10:00:00\n2024-01-31 10:00:01\n";
+    assert_eq!(
+        query(text, "select when + interval '250 milliseconds' as a, when - interval '1 microsecond' as b limit 1")
+            .text(),
+        "a,b\n2024-01-31 10:00:00.250,2024-01-31 09:59:59.999999\n"
+    );
+    assert_eq!(
+        query(text, "select count() as n where when + interval '900 milliseconds' > timestamp '2024-01-31 10:00:01.5'")
+            .text(),
+        "n\n1\n"
+    );
+    assert_eq!(query(text, "select when + interval '2 seconds' as a limit 1").text(), "a\n2024-01-31 10:00:02\n");
+}
+
+#[test]
+fn names_with_points_are_columns_and_others_are_unknown() {
+    let text = "mean.x,x\n1.5,100\n";
+    query(text, "select mean.x, x, t.x as y").fails_with(2, "unknown column 't.x'");
+    assert_eq!(query(text, "select mean.x as a, x, t.x as y from t").text(), "a,x,y\n1.5,100,100\n");
+    let place = Place::new();
+    place.write("n.json", "{\"id\":1,\"user\":{\"name\":\"Ann\"},\"name\":\"other\"}\n");
+    place.run_of(&["query", "n.json", "select user.name"]).fails_with(2, "unknown column 'user.name'");
+}

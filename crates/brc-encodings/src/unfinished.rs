@@ -284,11 +284,11 @@ impl Drop for Temporary {
 
 /// The name of a temporary file for a target: no longer than the target's name where that could be too long.
 fn name(target: &OsStr, number: u32) -> OsString {
-    const LONG: usize = 100;
+    const MAX_BYTES: usize = 100;
     const KEPT: usize = 50;
     let bytes = target.as_encoded_bytes();
     let mut name = OsString::from(".");
-    if bytes.len() <= LONG {
+    if bytes.len() <= MAX_BYTES {
         name.push(target);
     } else {
         // Two targets that share a name only delay each other.

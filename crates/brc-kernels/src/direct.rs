@@ -95,7 +95,7 @@ impl<T: Key, F: Fn(u32, u32) -> u32> Kernel for Slots<'_, T, F> {
 /// results from slots that are out of bounds.
 pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::SHORT {
+    if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::MAX_SHORT_TABLE {
         found.resize(slots.len(), 0);
         // SAFETY: the level is not above the best one that was detected.
         return unsafe { x86::look_up_short(level, slots, table, found) };
@@ -116,14 +116,14 @@ mod x86 {
     use std::arch::x86_64::*;
 
     /// The maximum number of entries of a short table, which fits in two registers, or four.
-    pub(super) const SHORT: usize = 32;
+    pub(super) const MAX_SHORT_TABLE: usize = 32;
 
-    /// Replaces `found` by the entries of a table of up to [`SHORT`] entries, as [`look_up`](super::look_up) does.
+    /// Replaces `found` by the entries of a table of up to [`MAX_SHORT_TABLE`] entries, as [`look_up`](super::look_up) does.
     ///
     /// # Safety
     /// The processor has AVX2.
     pub(super) unsafe fn look_up_short(level: Level, slots: &[u32], table: &[u32], found: &mut [u32]) -> bool {
-        let mut entries = [u32::MAX; SHORT];
+        let mut entries = [u32::MAX; MAX_SHORT_TABLE];
         entries.iter_mut().zip(table).for_each(|(entry, &of_table)| *entry = of_table);
         match level.min(Level::best()) {
             // SAFETY: the level is not above the best one that was detected.
@@ -134,12 +134,15 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f")]
-    fn look_up_avx512(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
+    fn look_up_avx512(slots: &[u32], entries: &[u32; MAX_SHORT_TABLE], found: &mut [u32]) -> bool {
         // SAFETY: `entries` is as large as the registers.
         let (low, high) = unsafe {
-            (_mm512_loadu_epi32(entries.as_ptr().cast()), _mm512_loadu_epi32(entries.as_ptr().add(SHORT / 2).cast()))
+            (
+                _mm512_loadu_epi32(entries.as_ptr().cast()),
+                _mm512_loadu_epi32(entries.as_ptr().add(MAX_SHORT_TABLE / 2).cast()),
+            )
         };
-        let (beyond, unknown) = (_mm512_set1_epi32(SHORT as i32), _mm512_set1_epi32(-1));
+        let (beyond, unknown) = (_mm512_set1_epi32(MAX_SHORT_TABLE as i32), _mm512_set1_epi32(-1));
         let (groups, rest) = slots.as_chunks::<16>();
         let (found, found_of_rest) = found.as_chunks_mut::<16>();
         let mut missing = 0;
@@ -157,11 +160,11 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
-    fn look_up_avx2(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
+    fn look_up_avx2(slots: &[u32], entries: &[u32; MAX_SHORT_TABLE], found: &mut [u32]) -> bool {
         // SAFETY: `entries` is as large as the registers.
         let eight = |first: usize| unsafe { _mm256_loadu_si256(entries.as_ptr().add(first).cast()) };
         let table = [eight(0), eight(8), eight(16), eight(24)];
-        let (last, unknown) = (_mm256_set1_epi32(SHORT as i32 - 1), _mm256_set1_epi32(-1));
+        let (last, unknown) = (_mm256_set1_epi32(MAX_SHORT_TABLE as i32 - 1), _mm256_set1_epi32(-1));
         let (groups, rest) = slots.as_chunks::<8>();
         let (found, found_of_rest) = found.as_chunks_mut::<8>();
         let mut missing = _mm256_setzero_si256();
@@ -185,7 +188,7 @@ mod x86 {
         look_up_each(rest, entries, found_of_rest) | (_mm256_movemask_epi8(missing) != 0)
     }
 
-    fn look_up_each(slots: &[u32], entries: &[u32; SHORT], found: &mut [u32]) -> bool {
+    fn look_up_each(slots: &[u32], entries: &[u32; MAX_SHORT_TABLE], found: &mut [u32]) -> bool {
         let mut is_missing = false;
         for (&slot, found) in slots.iter().zip(found) {
             *found = entries.get(slot as usize).copied().unwrap_or(u32::MAX);
@@ -242,7 +245,7 @@ pub fn translate<T: Copy>(level: Level, codes: &[u32], table: &[T], found: &mut 
 #[must_use]
 pub fn translate_codes(level: Level, codes: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::SHORT {
+    if level.min(Level::best()) >= Level::Avx2 && table.len() <= x86::MAX_SHORT_TABLE {
         let before = found.len();
         found.resize(before + codes.len(), 0);
         // SAFETY: the level is not above the best one that was detected.

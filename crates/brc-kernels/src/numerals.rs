@@ -12,12 +12,12 @@ mod avx512;
 use crate::cpu::Level;
 
 /// The maximum number of digits of a number.
-pub const MOST_DIGITS: usize = 16;
+pub const MAX_DIGITS: usize = 16;
 
 /// The exclusive limit of numbers.
 const LIMIT: u64 = 1 << 62;
 
-/// Maps strings of up to [`MOST_DIGITS`] bytes to numbers with the same order. The digit of a byte is its position in
+/// Maps strings of up to [`MAX_DIGITS`] bytes to numbers with the same order. The digit of a byte is its position in
 /// the alphabet, counted from 1; missing bytes at the end are 0.
 #[derive(Debug, Clone)]
 pub struct Numerals {
@@ -36,7 +36,7 @@ impl Numerals {
     pub fn new(alphabet: &[u8], count: usize) -> Option<Self> {
         let base = alphabet.len() as u64 + 1;
         let largest = base.checked_pow(u32::try_from(count).ok()?)?;
-        if count > MOST_DIGITS || base > 127 || largest >= LIMIT || !alphabet.is_sorted_by(|one, other| one < other) {
+        if count > MAX_DIGITS || base > 127 || largest >= LIMIT || !alphabet.is_sorted_by(|one, other| one < other) {
             return None;
         }
         let (mut values, mut symbols) = ([0; 128], [0; 128]);
@@ -84,7 +84,7 @@ impl Numerals {
     }
 
     /// Appends the strings with these [numbers](Numerals::number), and where each ends in `bytes`. For other numbers,
-    /// some string of at most [`MOST_DIGITS`] bytes is appended.
+    /// some string of at most [`MAX_DIGITS`] bytes is appended.
     pub fn strings(&self, level: Level, numbers: &[u64], ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
@@ -98,7 +98,7 @@ impl Numerals {
     }
 
     fn write(&self, number: u64, ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
-        let mut digits = [0; MOST_DIGITS];
+        let mut digits = [0; MAX_DIGITS];
         let mut rest = number;
         for digit in digits[..self.count].iter_mut().rev() {
             *digit = (rest % self.base) as u8;

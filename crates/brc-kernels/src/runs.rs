@@ -11,7 +11,7 @@ use crate::cpu::Level;
 use brc_core::Integers;
 
 /// The maximum number of rows per call.
-pub const MOST_ROWS: usize = 4096;
+pub const MAX_ROWS: usize = 4096;
 
 /// The positions of the next row of a run, and of the end of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +25,13 @@ pub struct Cursor {
 /// Restored rows, in their original order. Reusing an object reuses its memory.
 pub struct Found {
     rows: usize,
-    runs: Box<[u32; MOST_ROWS + 64]>,
-    places: Box<[u32; MOST_ROWS + 64]>,
+    runs: Box<[u32; MAX_ROWS + 64]>,
+    places: Box<[u32; MAX_ROWS + 64]>,
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Self { rows: 0, runs: Box::new([0; MOST_ROWS + 64]), places: Box::new([0; MOST_ROWS + 64]) }
+        Self { rows: 0, runs: Box::new([0; MAX_ROWS + 64]), places: Box::new([0; MAX_ROWS + 64]) }
     }
 }
 
@@ -53,11 +53,11 @@ impl Found {
     /// are unspecified.
     ///
     /// # Panics
-    /// If there are more than [`MOST_ROWS`] rows, or a position is out of the bounds of `met`.
+    /// If there are more than [`MAX_ROWS`] rows, or a position is out of the bounds of `met`.
     #[must_use]
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
     pub fn find(&mut self, level: Level, runs: Integers<'_>, cursors: &mut [Cursor], met: Option<&[u64]>) -> bool {
-        assert!(runs.len() <= MOST_ROWS, "rows in pieces");
+        assert!(runs.len() <= MAX_ROWS, "rows in pieces");
         #[cfg(target_arch = "x86_64")]
         if let (Some(met), Integers::I16(runs)) = (met, runs)
             && level.min(Level::best()) >= Level::Avx2
@@ -90,8 +90,8 @@ impl Found {
                 return false;
             }
             cursor.next = place + 1;
-            self.runs[rows % MOST_ROWS] = run as u32;
-            self.places[rows % MOST_ROWS] = place;
+            self.runs[rows % MAX_ROWS] = run as u32;
+            self.places[rows % MAX_ROWS] = place;
             rows += usize::from(is_met(place));
         }
         self.rows = rows;

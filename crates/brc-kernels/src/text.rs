@@ -92,7 +92,7 @@ pub struct RowReader {
 
 impl RowReader {
     /// The maximum number of rows per call.
-    pub const MOST_ROWS: usize = 1024;
+    pub const MAX_ROWS: usize = 1024;
 
     /// The longest row that counts as plain, in bytes.
     pub const LONGEST_ROW: usize = 64 << 10;
@@ -128,7 +128,7 @@ impl RowReader {
         self.interner.intern(name)
     }
 
-    /// Appends the codes and the numbers, in tenths, of up to [`RowReader::MOST_ROWS`] rows at the start of the window.
+    /// Appends the codes and the numbers, in tenths, of up to [`RowReader::MAX_ROWS`] rows at the start of the window.
     ///
     /// No rows are read if the first row is not plain, or its end is not in the window.
     pub fn read(&mut self, window: Window<'_>, codes: &mut Vec<u32>, values: &mut Vec<i16>) -> Progress {
@@ -142,7 +142,7 @@ impl RowReader {
     /// Reads rows like [`RowReader::read`], but only adds each number to the statistics of its name, which
     /// [`RowReader::finish`] returns: nothing is written per row, and the state of a name is next to its key.
     pub fn fold(&mut self, window: Window<'_>) -> Progress {
-        if self.room < Self::MOST_ROWS {
+        if self.room < Self::MAX_ROWS {
             self.empty_full_states(FULL);
             self.room = ROOM;
         }

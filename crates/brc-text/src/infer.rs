@@ -7,7 +7,7 @@
 //! - `true` and `false` in any case are bool.
 //! - Digits are `int64`; `uint64` or `decimal(38,0)` if they do not fit. With a fraction they are a decimal, with the
 //!   maximum scale of all values and a precision of 18 or 38. Exponents, `inf` and `nan` make the column `float64`,
-//!   provided that every value is exactly the same number as a float.
+//!   provided that every value is exactly the same number as a float, or a float that was printed with more digits.
 //! - `2024-02-29` is a date, `23:59` and `23:59:59.999` are times, both together a timestamp; followed by `Z` or
 //!   `+02:00`, a timestamp with zone. The unit is the coarsest that keeps all digits.
 //! - Dates, times and numbers in [other forms](crate::form) are recognised if exactly one form parses all values.

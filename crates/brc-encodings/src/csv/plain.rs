@@ -101,7 +101,7 @@ impl Sets {
 
 impl PlainRows {
     pub(super) fn new(level: Level, layout: Separated, aggregate: bool) -> Self {
-        let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
+        let room = BATCH_ROWS + 2 * RowReader::MAX_ROWS;
         Self {
             layout,
             reader: RowReader::new(level, layout.delimiter),

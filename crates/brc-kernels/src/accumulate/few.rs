@@ -11,7 +11,7 @@ use brc_core::Integers;
 use x86::{avx2, avx512};
 
 /// The maximum number of groups for which a pass each is worthwhile.
-pub(super) const FEW: usize = 8;
+pub(super) const MAX_GROUPS: usize = 8;
 
 /// The number of rows that are processed for all groups while they are in the cache. The sum of this many 16-bit
 /// integers fits in 32 bits.
@@ -84,7 +84,7 @@ trait SummedInteger: Copy {
     /// Adds the values of at most a chunk to the sums of their groups, in one pass for each.
     fn add_by_group(level: Level, groups: &[u32], values: &[Self], sums: &mut [i64]);
 
-    /// Adds the values of at most a chunk to the sums of their groups, of which there are [few](FEW).
+    /// Adds the values of at most a chunk to the sums of their groups, of which there are [few](MAX_GROUPS).
     ///
     /// # Safety
     /// The processor has AVX-512 F, BW and VL.
@@ -238,10 +238,10 @@ mod tests {
                 for values in [
                     Integers::I8(&i8s), Integers::I16(&i16s), Integers::I32(&i32s), Integers::I64(&i64s), Integers::I128(&wide),
                 ] {
-                    let (mut sums, mut times) = ([5i64; FEW], [0; FEW]);
+                    let (mut sums, mut times) = ([5i64; MAX_GROUPS], [0; MAX_GROUPS]);
                     add(level, &groups, values, &mut sums);
                     count(level, &groups, &mut times);
-                    for group in 0..FEW {
+                    for group in 0..MAX_GROUPS {
                         let of_group = (0..rows.len()).filter(|&row| groups[row] as usize == group);
                         prop_assert_eq!(times[group], of_group.clone().count() as i64);
                         let sum = of_group.fold(5, |sum: i64, row| sum.wrapping_add(values.get(row) as i64));

@@ -14,7 +14,7 @@ use brc_core::{Integers, Run, Statistics};
 const COPIES: usize = 2;
 
 /// The maximum number of groups that count as few: all their slots fit in the L1 cache.
-const FEW: usize = 512;
+const MAX_FEW_GROUPS: usize = 512;
 
 /// A slot with this many rows is flushed before [`ROOM`] more rows may follow. Even [`COPIES`] such slots can be merged
 /// into one.
@@ -69,7 +69,7 @@ impl GroupStatistics {
         if groups <= self.groups {
             return;
         }
-        if self.groups <= FEW && groups > FEW {
+        if self.groups <= MAX_FEW_GROUPS && groups > MAX_FEW_GROUPS {
             self.slots = self.slots.chunks(COPIES).map(merged).collect();
             self.room = 0;
         }
@@ -198,7 +198,7 @@ impl GroupStatistics {
     }
 
     fn copies(&self) -> usize {
-        if self.groups <= FEW { COPIES } else { 1 }
+        if self.groups <= MAX_FEW_GROUPS { COPIES } else { 1 }
     }
 
     fn wide(&mut self) -> &mut [Statistics] {
@@ -313,7 +313,7 @@ mod tests {
         #[test]
         fn rows_and_runs_agree_with_plain_code(
             runs in prop::collection::vec((0u32..20, prop::collection::vec(any::<i64>(), 0..80)), 0..30),
-            grown in prop_oneof![20usize..40, FEW - 2..FEW + 3],
+            grown in prop_oneof![20usize..40, MAX_FEW_GROUPS - 2..MAX_FEW_GROUPS + 3],
         ) {
             let groups: Vec<u32> = runs.iter().flat_map(|(group, part)| vec![*group; part.len()]).collect();
             let values: Vec<i64> = runs.iter().flat_map(|(_, part)| part.clone()).collect();
@@ -364,7 +364,7 @@ mod tests {
         fn summaries_of_any_width_agree_with_plain_code(
             mut sets in prop::collection::vec((0u32..20, prop::collection::vec(any::<i64>(), 1..5)), 1..1200),
             shift in prop_oneof![Just(0), 30u32..64],
-            groups in prop_oneof![20usize..40, FEW - 2..FEW + 3],
+            groups in prop_oneof![20usize..40, MAX_FEW_GROUPS - 2..MAX_FEW_GROUPS + 3],
         ) {
             sets.iter_mut().for_each(|(_, values)| values.iter_mut().for_each(|value| *value >>= shift));
             let sets: Vec<(u32, Statistics)> =
@@ -430,7 +430,7 @@ mod tests {
                 let mut count = 0;
                 for round in 0..20 {
                     if round == 9 {
-                        state.grow(FEW + 1);
+                        state.grow(MAX_FEW_GROUPS + 1);
                     }
                     state.rows(level, &groups, Integers::I16(&values)).unwrap();
                     state.runs(level, &runs, Integers::I16(&values)).unwrap();

@@ -25,20 +25,20 @@ pub(super) const CHUNK: usize = 256;
 const ROOM: u64 = 1 << 62;
 
 /// The limit for what one batch adds to a slot: a table that was cleared has room for a batch that was reserved before.
-pub const MOST_AT_ONCE: u64 = ROOM / 2;
+pub const MAX_AT_ONCE: u64 = ROOM / 2;
 
 /// The number of accumulator rows per group if there are few groups: consecutive input rows use different ones, so that
 /// a row does not wait for the one before if both belong to the same group.
 pub(super) const COPIES: usize = 4;
 
 /// The maximum number of groups that count as few.
-const FEW: usize = 64;
+const MAX_FEW_GROUPS: usize = 64;
 
 /// The maximum average length of runs that count as short.
-const SHORT: usize = 16;
+const MAX_SHORT_RUN: usize = 16;
 
 /// The maximum number of groups for which rows may have no group.
-pub const FEWEST: usize = few::FEW;
+pub const MAX_GROUPS_WITH_NONE: usize = few::MAX_GROUPS;
 
 /// The group of rows that belong to no group and add nothing.
 pub const NO_GROUP: u32 = u32::MAX;
@@ -46,7 +46,7 @@ pub const NO_GROUP: u32 = u32::MAX;
 /// The groups of rows, by row or by run.
 #[derive(Debug, Clone, Copy)]
 pub enum Groups<'a> {
-    /// A group for each row; also [`NO_GROUP`] if there are at most [`FEWEST`] groups.
+    /// A group for each row; also [`NO_GROUP`] if there are at most [`MAX_GROUPS_WITH_NONE`] groups.
     Rows(&'a [u32]),
     /// A group for each run.
     Runs(&'a [Run]),
@@ -142,7 +142,7 @@ impl SlotTable {
     }
 
     fn copies(&self) -> usize {
-        if self.groups <= FEW { COPIES } else { 1 }
+        if self.groups <= MAX_FEW_GROUPS { COPIES } else { 1 }
     }
 
     /// Adds empty groups up to `groups`.
@@ -151,7 +151,7 @@ impl SlotTable {
             return;
         }
         let copies = self.copies();
-        if copies > 1 && groups > FEW {
+        if copies > 1 && groups > MAX_FEW_GROUPS {
             self.merge_copies();
         }
         self.groups = groups;
@@ -176,7 +176,7 @@ impl SlotTable {
     /// fits.
     #[must_use]
     pub fn reserve(&mut self, slot: usize, more: u64) -> bool {
-        let fits = more <= MOST_AT_ONCE && self.bounds[slot] + more <= ROOM;
+        let fits = more <= MAX_AT_ONCE && self.bounds[slot] + more <= ROOM;
         self.bounds[slot] += if fits { more } else { 0 };
         fits
     }
@@ -190,7 +190,7 @@ impl SlotTable {
             |row: &[i64]| row[slot..].iter().step_by(stride).fold(0, |sum: u64, &it| sum.saturating_add(size(it)));
         let largest = rows.map(of_group).max().unwrap_or(0);
         self.bounds[slot] = self.bounds[slot].min(largest);
-        largest <= MOST_AT_ONCE
+        largest <= MAX_AT_ONCE
     }
 
     /// Whether the sums of a slot of a table of the same shape can be added.
@@ -235,7 +235,7 @@ impl SlotTable {
         }
         let known = self.groups;
         if let Groups::Rows(groups) = groups
-            && known <= few::FEW
+            && known <= few::MAX_GROUPS
         {
             return self.add_to_few(level, groups, operands);
         }
@@ -252,7 +252,7 @@ impl SlotTable {
         }
         let evaluator = Evaluator::of(operands);
         let mut runs = Runs::new(groups);
-        let are_short = runs.len() > rows / SHORT;
+        let are_short = runs.len() > rows / MAX_SHORT_RUN;
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
             evaluator.write(level, start..start + count, spare);
@@ -273,14 +273,14 @@ impl SlotTable {
         operands: &[(usize, Operand<'_>)],
     ) -> Result<(), UnknownGroup> {
         let (known, places) = (self.groups, self.stride() * self.copies());
-        let mut counts = [0; few::FEW];
+        let mut counts = [0; few::MAX_GROUPS];
         few::count(level, groups, &mut counts[..known]);
         let of_known = counts.iter().sum::<i64>() as usize;
         if of_known != groups.len() && of_known + few::of_none(level, groups) != groups.len() {
             return Err(UnknownGroup);
         }
         for (slot, operand) in operands {
-            let mut sums = [0; few::FEW];
+            let mut sums = [0; few::MAX_GROUPS];
             match *operand {
                 Operand::One => sums = counts,
                 Operand::Integers(values) => few::add(level, groups, values, &mut sums[..known]),

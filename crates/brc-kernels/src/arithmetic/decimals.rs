@@ -3,13 +3,13 @@
 use crate::cpu::{Kernel, Level, run_at};
 
 /// The maximum number of decimals that is tried.
-pub const MOST_DIGITS: u8 = 9;
+pub const MAX_DIGITS: u8 = 9;
 
 /// Powers of ten by the number of decimals; the unit of the integers is the reciprocal.
-const POWERS: [f64; MOST_DIGITS as usize + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const POWERS: [f64; MAX_DIGITS as usize + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 /// The number of values that usually suffices to determine the number of decimals of all values.
-const FEW: usize = 64;
+const SAMPLE_VALUES: usize = 64;
 
 /// 2⁵² + 2⁵¹: adding this to a float of up to 32 bits rounds it, and leaves the integer in the lowest bits of the sum.
 const ROUNDED: f64 = 6_755_399_441_055_744.0;
@@ -17,16 +17,16 @@ const ROUNDED: f64 = 6_755_399_441_055_744.0;
 /// The smallest number of decimals for which all values are [`units`]; `None` if there is none.
 #[must_use]
 pub fn digits(level: Level, values: &[f64]) -> Option<u8> {
-    let few = &values[..values.len().min(FEW)];
+    let few = &values[..values.len().min(SAMPLE_VALUES)];
     let are_units = |digits: &u8| [few, values].into_iter().all(|values| units(level, *digits, values).is_some());
-    (0..=MOST_DIGITS).find(are_units)
+    (0..=MAX_DIGITS).find(are_units)
 }
 
 /// The number of units of each value, from which [`float`] reproduces it bit for bit; `None` if a value cannot be
 /// reproduced.
 ///
 /// # Panics
-/// If `digits` is above [`MOST_DIGITS`], here as in the following functions.
+/// If `digits` is above [`MAX_DIGITS`], here as in the following functions.
 #[must_use]
 pub fn units(level: Level, digits: u8, values: &[f64]) -> Option<Vec<i32>> {
     let mut units = vec![0; values.len()];
@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn decimals_round_trip(all in prop::collection::vec(any::<i32>(), 0..200), most in 0..=MOST_DIGITS) {
+        fn decimals_round_trip(all in prop::collection::vec(any::<i32>(), 0..200), most in 0..=MAX_DIGITS) {
             let values: Vec<f64> = all.iter().map(|&units| float(most, units)).collect();
             for level in Level::available() {
                 prop_assert_eq!(units(level, most, &values), Some(all.clone()));
@@ -106,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn floats_round_trip_bit_for_bit(bits_of in prop::collection::vec(any::<u64>(), 1..20), digits in 0..=MOST_DIGITS) {
+        fn floats_round_trip_bit_for_bit(bits_of in prop::collection::vec(any::<u64>(), 1..20), digits in 0..=MAX_DIGITS) {
             let values: Vec<f64> = bits_of.into_iter().map(f64::from_bits).collect();
             for level in Level::available() {
                 if let Some(units) = units(level, digits, &values) {

@@ -280,7 +280,7 @@ fn padded(packed: &[u8], bytes: usize) -> Vec<u8> {
 const STEP: usize = 32;
 
 /// The minimum number of rows of a run that is processed in one loop, which is the fastest except for its tail.
-const LONG: usize = 8 * STEP;
+const MIN_LONG_RUN: usize = 8 * STEP;
 
 /// Computes each output from its input and the base of its run.
 #[inline(always)]
@@ -288,7 +288,7 @@ fn by_run<A: Copy, B: Copy>(frames: &mut Frames<'_>, input: &[A], output: &mut [
     let mut start = 0;
     while start < input.len() {
         let (base, rows) = frames.next(input.len() - start);
-        if rows >= LONG {
+        if rows >= MIN_LONG_RUN {
             for (output, input) in output[start..start + rows].iter_mut().zip(&input[start..start + rows]) {
                 *output = step(*input, base);
             }

@@ -54,7 +54,7 @@ impl CodeSet {
             Level::Avx512 => unsafe { x86::select(&self.words, codes, mask) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is not above the best one that was detected.
-            Level::Avx2 if self.known <= x86::FEW_CODES => unsafe { x86::select_few(&self.words, codes, mask) },
+            Level::Avx2 if self.known <= x86::MAX_CODES => unsafe { x86::select_few(&self.words, codes, mask) },
             _ => run_at(level, Select { words: &self.words, codes, mask }),
         }
         true
@@ -169,9 +169,9 @@ mod x86 {
     }
 
     /// The number of codes whose bits fit in one AVX2 register.
-    pub(super) const FEW_CODES: usize = 256;
+    pub(super) const MAX_CODES: usize = 256;
 
-    /// The same with AVX2, for at most [`FEW_CODES`] codes.
+    /// The same with AVX2, for at most [`MAX_CODES`] codes.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     pub(super) fn select_few(words: &[u32], codes: &[u32], mask: &mut [u64]) {
         let Some(first) = words.first_chunk::<PADDING>() else { return mask.fill(0) };

@@ -44,7 +44,7 @@ pub(crate) struct KeyTable {
     /// One displacement for each group; their number is a power of two.
     pub(crate) displacements: Vec<u32>,
     /// A copy of the displacements, if they are few enough for two vector registers.
-    pub(crate) few: Option<Box<[u8; KeyTable::FEW_GROUPS]>>,
+    pub(crate) few: Option<Box<[u8; KeyTable::MAX_FEW_GROUPS]>>,
     /// The slots of each group's names, so that a group can be moved.
     groups: Vec<Vec<u32>>,
     names: usize,
@@ -55,7 +55,7 @@ pub(crate) struct KeyTable {
 }
 
 impl KeyTable {
-    pub(crate) const FEW_GROUPS: usize = 128;
+    pub(crate) const MAX_FEW_GROUPS: usize = 128;
     const MIN_BITS: u32 = 10;
     /// A larger table would exceed the caches, and placing a name would take a microsecond. Names that do not fit are
     /// kept in the other table.
@@ -69,13 +69,13 @@ impl KeyTable {
     pub(super) fn new(hash: HashKind, size: u32) -> Self {
         let bits = Self::MIN_BITS + size;
         let few = size == 0;
-        let groups = if few { Self::FEW_GROUPS } else { 1 << (bits - 2) };
+        let groups = if few { Self::MAX_FEW_GROUPS } else { 1 << (bits - 2) };
         Self {
             hash,
             slots: vec![Slot::FREE; (1 << bits) + 1],
             bits,
             displacements: vec![0; groups],
-            few: few.then(|| Box::new([0; Self::FEW_GROUPS])),
+            few: few.then(|| Box::new([0; Self::MAX_FEW_GROUPS])),
             groups: vec![Vec::new(); groups],
             names: 0,
             is_largest: bits == Self::MAX_BITS,

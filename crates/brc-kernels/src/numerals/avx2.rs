@@ -3,7 +3,7 @@
 //! There is no lookup among 128 bytes and no division of 64-bit integers: bytes are looked up in those tables of 16
 //! that have entries, and numbers are halved one by one until their halves fit 32 bits.
 
-use super::{MOST_DIGITS, Numerals};
+use super::{MAX_DIGITS, Numerals};
 use std::arch::x86_64::*;
 
 /// The number of strings or numbers that are processed together.
@@ -80,9 +80,9 @@ impl Steps {
     #[target_feature(enable = "avx2")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MOST_DIGITS - numerals.count;
+        let skipped = MAX_DIGITS - numerals.count;
         let moved: [i8; 32] =
-            std::array::from_fn(|byte| (byte % MOST_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8));
+            std::array::from_fn(|byte| (byte % MAX_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8));
         Self {
             values: Table::new(&numerals.values),
             // SAFETY: there are 32 bytes.
@@ -110,8 +110,8 @@ impl Steps {
         // SAFETY: there is room for 32 bytes.
         unsafe { _mm256_storeu_si256(halves.as_mut_ptr().cast(), eights) };
         let number = |string: usize, length: usize| {
-            let missing = missing >> (MOST_DIGITS * string);
-            let is_valid = length <= self.most && missing & ((1 << length.min(MOST_DIGITS)) - 1) == 0;
+            let missing = missing >> (MAX_DIGITS * string);
+            let is_valid = length <= self.most && missing & ((1 << length.min(MAX_DIGITS)) - 1) == 0;
             let [high, low] = halves[string];
             // Only numbers of strings that are not valid may overflow.
             let number = high.wrapping_mul(self.eighth).wrapping_add(low);
@@ -128,20 +128,20 @@ impl Steps {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn padded(bytes: &[u8], start: usize, end: usize) -> (__m128i, usize) {
-    const MASKS: [u8; 2 * MOST_DIGITS] = {
-        let mut masks = [0; 2 * MOST_DIGITS];
+    const MASKS: [u8; 2 * MAX_DIGITS] = {
+        let mut masks = [0; 2 * MAX_DIGITS];
         let mut byte = 0;
-        while byte < MOST_DIGITS {
+        while byte < MAX_DIGITS {
             masks[byte] = 0xff;
             byte += 1;
         }
         masks
     };
     let string = &bytes[start..end];
-    let used = string.len().min(MOST_DIGITS);
-    let mask = &MASKS[MOST_DIGITS - used..];
-    let mut copy = [0; MOST_DIGITS];
-    let text = match bytes[start..].first_chunk::<MOST_DIGITS>() {
+    let used = string.len().min(MAX_DIGITS);
+    let mask = &MASKS[MAX_DIGITS - used..];
+    let mut copy = [0; MAX_DIGITS];
+    let text = match bytes[start..].first_chunk::<MAX_DIGITS>() {
         Some(text) => text,
         None => {
             copy[..used].copy_from_slice(&string[..used]);
@@ -158,15 +158,15 @@ pub(super) fn strings(numerals: &Numerals, numbers: &[u64], ends: &mut Vec<usize
     let halves = Halves::new(numerals);
     let (groups, last) = numbers.as_chunks::<STRINGS>();
     let mut end = bytes.len();
-    bytes.resize(end + (groups.len() * STRINGS + 1) * MOST_DIGITS, 0);
+    bytes.resize(end + (groups.len() * STRINGS + 1) * MAX_DIGITS, 0);
     ends.reserve(numbers.len());
     for numbers in groups {
         let (texts, missing) = halves.strings(numbers);
         ends.extend_from_slice(&std::array::from_fn::<_, STRINGS, _>(|string| {
             // The bytes written after a string are overwritten by the next one.
-            bytes[end..end + MOST_DIGITS].copy_from_slice(&texts[string]);
-            let missing = missing >> (MOST_DIGITS * string) & 0xffff;
-            end += MOST_DIGITS - missing.count_ones() as usize;
+            bytes[end..end + MAX_DIGITS].copy_from_slice(&texts[string]);
+            let missing = missing >> (MAX_DIGITS * string) & 0xffff;
+            end += MAX_DIGITS - missing.count_ones() as usize;
             end
         }));
     }
@@ -213,9 +213,9 @@ impl Halves {
     #[target_feature(enable = "avx2")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MOST_DIGITS - numerals.count;
+        let skipped = MAX_DIGITS - numerals.count;
         let moved: [i8; 32] = std::array::from_fn(|byte| {
-            if byte % MOST_DIGITS < numerals.count { (byte % MOST_DIGITS + skipped) as i8 } else { -1 }
+            if byte % MAX_DIGITS < numerals.count { (byte % MAX_DIGITS + skipped) as i8 } else { -1 }
         });
         let (square, base) = (power(2), power(1));
         Self {
@@ -234,8 +234,8 @@ impl Halves {
     /// The strings of numbers, padded with zeros, and a bit for each byte that is padding.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn strings(&self, numbers: &[u64; STRINGS]) -> ([[u8; MOST_DIGITS]; STRINGS], u64) {
-        let (mut texts, mut missing) = ([[0; MOST_DIGITS]; STRINGS], 0);
+    fn strings(&self, numbers: &[u64; STRINGS]) -> ([[u8; MAX_DIGITS]; STRINGS], u64) {
+        let (mut texts, mut missing) = ([[0; MAX_DIGITS]; STRINGS], 0);
         for (half, (numbers, texts)) in numbers.as_chunks().0.iter().zip(texts.as_chunks_mut::<2>().0).enumerate() {
             let digits = _mm256_shuffle_epi8(self.digits(self.fours(numbers)), self.moved);
             let of_zeros = _mm256_movemask_epi8(_mm256_cmpeq_epi8(digits, _mm256_setzero_si256()));

@@ -1,6 +1,6 @@
 //! Four strings, and eight numbers, in registers of 64 bytes.
 
-use super::{MOST_DIGITS, Numerals};
+use super::{MAX_DIGITS, Numerals};
 use std::arch::x86_64::*;
 
 /// The number of strings that are processed together.
@@ -33,7 +33,7 @@ pub(super) fn strings(numerals: &Numerals, numbers: &[u64], ends: &mut Vec<usize
     let halves = Halves::new(numerals);
     let (groups, last) = numbers.as_chunks::<NUMBERS>();
     let mut end = bytes.len();
-    bytes.resize(end + (groups.len() * NUMBERS + 1) * MOST_DIGITS, 0);
+    bytes.resize(end + (groups.len() * NUMBERS + 1) * MAX_DIGITS, 0);
     ends.reserve(numbers.len());
     for numbers in groups {
         let [even, odd] = halves.strings(numbers);
@@ -41,8 +41,8 @@ pub(super) fn strings(numerals: &Numerals, numbers: &[u64], ends: &mut Vec<usize
             let (texts, used) = [&even, &odd][number % 2];
             let place = number / 2;
             // The bytes written after a string are overwritten by the next one.
-            bytes[end..end + MOST_DIGITS].copy_from_slice(&texts[place]);
-            end += (used >> (MOST_DIGITS * place) & 0xffff).count_ones() as usize;
+            bytes[end..end + MAX_DIGITS].copy_from_slice(&texts[place]);
+            end += (used >> (MAX_DIGITS * place) & 0xffff).count_ones() as usize;
             end
         }));
     }
@@ -65,9 +65,9 @@ impl Halves {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MOST_DIGITS - numerals.count;
+        let skipped = MAX_DIGITS - numerals.count;
         let moved: [i8; 64] = std::array::from_fn(|byte| {
-            if byte % MOST_DIGITS < numerals.count { (byte % MOST_DIGITS + skipped) as i8 } else { -1 }
+            if byte % MAX_DIGITS < numerals.count { (byte % MAX_DIGITS + skipped) as i8 } else { -1 }
         });
         let (low, high) = numerals.symbols.split_at(64);
         // SAFETY: all three have 64 bytes.
@@ -95,7 +95,7 @@ impl Halves {
     /// is not padding.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-    fn strings(&self, numbers: &[u64; NUMBERS]) -> [([[u8; MOST_DIGITS]; NUMBERS / 2], u64); 2] {
+    fn strings(&self, numbers: &[u64; NUMBERS]) -> [([[u8; MAX_DIGITS]; NUMBERS / 2], u64); 2] {
         // SAFETY: there are eight numbers.
         let numbers = unsafe { _mm512_loadu_epi64(numbers.as_ptr().cast()) };
         let (high, low) = divide(numbers, self.eight);
@@ -103,7 +103,7 @@ impl Halves {
         [_mm512_unpacklo_epi64(first, last), _mm512_unpackhi_epi64(first, last)].map(|digits| {
             let digits = _mm512_shuffle_epi8(digits, self.moved);
             let symbols = _mm512_permutex2var_epi8(self.symbols[0], digits, self.symbols[1]);
-            let mut texts = [[0; MOST_DIGITS]; NUMBERS / 2];
+            let mut texts = [[0; MAX_DIGITS]; NUMBERS / 2];
             // SAFETY: there is room for four strings.
             unsafe { _mm512_storeu_epi8(texts.as_mut_ptr().cast(), symbols) };
             (texts, _mm512_test_epi8_mask(digits, digits))
@@ -161,9 +161,9 @@ impl Steps {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MOST_DIGITS - numerals.count;
+        let skipped = MAX_DIGITS - numerals.count;
         let moved: [i8; 64] =
-            std::array::from_fn(|byte| (byte % MOST_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8));
+            std::array::from_fn(|byte| (byte % MAX_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8));
         let (low, high) = numerals.values.split_at(64);
         // SAFETY: all three have 64 bytes.
         let [low, high, moved] = unsafe {
@@ -189,7 +189,7 @@ impl Steps {
         let mut load = |string: usize| {
             let text = &bytes[ends[string] as usize..ends[string + 1] as usize];
             long |= u8::from(text.len() > self.most as usize) << string;
-            let mask = _bzhi_u32(0xffff, text.len().min(MOST_DIGITS) as u32);
+            let mask = _bzhi_u32(0xffff, text.len().min(MAX_DIGITS) as u32);
             there[string] = u64::from(mask);
             // SAFETY: only bytes of the string are loaded.
             unsafe { _mm_maskz_loadu_epi8(mask as __mmask16, text.as_ptr().cast()) }

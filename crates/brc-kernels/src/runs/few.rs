@@ -1,6 +1,6 @@
 //! Restores rows of few runs, 64 at a time.
 
-use super::{Cursor, Found, MOST_ROWS};
+use super::{Cursor, Found, MAX_ROWS};
 use crate::cpu::{BYTE_INDEXES, Level};
 use crate::filter::{range, words};
 use brc_core::Integers;
@@ -18,7 +18,7 @@ impl Found {
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
     pub(super) fn find_of_few(&mut self, level: Level, runs: &[i16], cursors: &mut [Cursor], met: &[u64]) -> bool {
         let words = words(runs.len());
-        let mut masks = [[0; MOST_ROWS / 64]; MAX_RUNS];
+        let mut masks = [[0; MAX_ROWS / 64]; MAX_RUNS];
         for (run, mask) in masks[..cursors.len()].iter_mut().enumerate() {
             range(level, Integers::I16(runs), run as i128, run as i128, &mut mask[..words]);
         }

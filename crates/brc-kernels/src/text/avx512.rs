@@ -198,7 +198,7 @@ impl TextIsa for Avx512 {
     unsafe fn lookup(table: &KeyTable) -> KeyLookup {
         // SAFETY: promised by the caller; the displacements, if they are few, are as large as two registers.
         unsafe {
-            let load = |few: &[u8; KeyTable::FEW_GROUPS]| {
+            let load = |few: &[u8; KeyTable::MAX_FEW_GROUPS]| {
                 (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast()))
             };
             KeyLookup {

@@ -27,10 +27,10 @@ pub(crate) trait Separators: Copy {
 const USUAL: usize = 6;
 
 /// The same if their lengths vary, as with 10,000 random names.
-const MANY: usize = 8;
+const USUAL_IF_VARYING: usize = 8;
 
 /// Rows in the usual form have at least six bytes.
-const MOST: usize = 64 / 6 + 1;
+const MAX_ROWS: usize = 64 / 6 + 1;
 
 /// [`TextIsa::marks`](super::TextIsa::marks), bit by bit; the marks of delimiters are left to
 /// [`TextIsa::numbers`](super::TextIsa::numbers).
@@ -44,7 +44,7 @@ pub(super) unsafe fn write<I: Separators>(text: &[u8], delimiter: u8, out: *mut 
         let mut blocks = Blocks::<I> { text, delimiter, at: 0, next: out, delimiters: I::no_delimiters() };
         blocks.write::<USUAL>()?;
         while blocks.at < text.len() {
-            blocks.write::<MANY>()?;
+            blocks.write::<USUAL_IF_VARYING>()?;
         }
         let mut rows = blocks.next.offset_from(out) as usize / 2;
         // The last block may extend beyond the text.
@@ -91,7 +91,7 @@ impl<I: Separators> Blocks<'_, I> {
                 }
                 let next = self.next.add(2 * count);
                 if count > N {
-                    if count > MOST {
+                    if count > MAX_ROWS {
                         return None;
                     }
                     for place in N..count {

@@ -48,7 +48,7 @@ pub(super) fn read(
     values: &mut Vec<i16>,
 ) -> Progress {
     let mut progress = Progress { rows: 0, bytes: 0 };
-    while progress.rows < RowReader::MOST_ROWS {
+    while progress.rows < RowReader::MAX_ROWS {
         let rest = &text[progress.bytes..];
         let Some(row) = first_row(rest, delimiter) else { break };
         codes.push(interner.intern(&rest[..row.name]));

@@ -17,7 +17,7 @@ fn read_all(level: Level, text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
         let before = codes.len();
         let progress = reader.read(window, &mut codes, &mut values);
         assert_eq!((codes.len(), values.len()), (before + progress.rows, before + progress.rows));
-        assert!(progress.rows <= RowReader::MOST_ROWS);
+        assert!(progress.rows <= RowReader::MAX_ROWS);
         if progress.rows == 0 {
             assert_eq!(progress.bytes, 0);
             break;

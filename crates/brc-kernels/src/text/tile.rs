@@ -20,7 +20,7 @@ use crate::isa::{Isa, Work, run_with};
 const TILE: usize = 4096;
 /// More pairs of positions than a tile can have, with room for a whole register after them.
 const PAIRS: usize = TILE / 2 + 64;
-const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
+const _: () = assert!(RowReader::MAX_ROWS >= TILE / 6, "a plain row has at least six bytes");
 
 mod names;
 

@@ -184,9 +184,9 @@ impl<'a> Sorter<'a> {
     /// merge.
     fn rows_of(&self, bytes: usize) -> usize {
         /// Fewer rows are not worth a frame.
-        const FEWEST: usize = 64;
+        const MIN_ROWS: usize = 64;
         let most = self.memory.limit / 4 / self.runs / (bytes as u64 + 1);
-        usize::try_from(most).unwrap_or(usize::MAX).clamp(FEWEST, BLOCK)
+        usize::try_from(most).unwrap_or(usize::MAX).clamp(MIN_ROWS, BLOCK)
     }
 
     /// Merges runs to the rows of the answer, in blocks of [`BLOCK`] rows, but for the last.

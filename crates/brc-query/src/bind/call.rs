@@ -7,7 +7,7 @@ use crate::functions::typed::{FunctionName, Node, Scalar, Typed};
 use crate::functions::{Function, Mismatch, like_prefix};
 use crate::sql::suggestions::unknown_function;
 use crate::sql::{Call, Kind, Literal, Syntax};
-use brc_core::{Comparison, LogicalType, Predicate};
+use brc_core::{Comparison, LogicalType, Predicate, TimeUnit};
 
 /// What is no function, but written like one.
 const COALESCE: [&str; 3] = ["coalesce", "ifnull", "nvl"];
@@ -16,7 +16,7 @@ const COALESCE: [&str; 3] = ["coalesce", "ifnull", "nvl"];
 const EXTREMES: [&str; 2] = ["greatest", "least"];
 
 /// How many parts the copies of their arguments may have together.
-const MOST_PARTS: usize = 1 << 12;
+const MAX_PARTS: usize = 1 << 12;
 
 /// Where an interval can be.
 pub(super) const INTERVAL: &str = "an interval can only be added to a date or timestamp, or subtracted from one";
@@ -91,7 +91,9 @@ impl Binder<'_> {
                 let name = function.shown();
                 match (arguments.get(argument), syntax.get(argument)) {
                     (Some(found), Some(syntax)) => {
-                        let found = self::found(found);
+                        let is_row_by_row = needed.contains("constant") && found.constant().is_none();
+                        let varies = if is_row_by_row { " that is not constant" } else { "" };
+                        let found = format!("{}{varies}", self::found(found));
                         self.mismatch(format!("'{name}' {needed}, found {found}"), syntax.position, &arguments)
                     }
                     (Some(_), None) => self.mismatch(format!("'{name}' {needed}"), position, &arguments),
@@ -127,7 +129,7 @@ impl Binder<'_> {
     /// `greatest(a, b, …)`: a null is replaced by another of the values, so that the result is null only if all are.
     fn extreme(&mut self, function: &'static Function, call: &Call, position: usize) -> Result {
         let values = self.arguments_of_one_type(call)?;
-        if values.iter().map(Typed::size).sum::<usize>().saturating_mul(values.len()) > MOST_PARTS {
+        if values.iter().map(Typed::size).sum::<usize>().saturating_mul(values.len()) > MAX_PARTS {
             return self.error(format!("the arguments of '{}' are too long", function.name), position);
         }
         let value = |(index, value): (usize, &Typed)| {
@@ -163,10 +165,20 @@ impl Binder<'_> {
         };
         let Literal::Interval { months, days, microseconds } = interval else { return Ok(None) };
         let moved = self.bind(operand)?;
-        if !matches!(moved.logical_type, LogicalType::Date | LogicalType::Timestamp { .. }) {
-            let found = found(&moved);
-            return self.mismatch(format!("{INTERVAL}, found {found}"), operand.position, [&moved]);
-        }
+        let moved = match moved.logical_type {
+            LogicalType::Date => moved,
+            LogicalType::Timestamp { unit, zone } => match unit_of(*microseconds).max(unit) {
+                finer if finer != unit => {
+                    let finer = LogicalType::Timestamp { unit: finer, zone };
+                    self.cast(moved, finer, false, operand.position)?
+                }
+                _ => moved,
+            },
+            _ => {
+                let found = found(&moved);
+                return self.mismatch(format!("{INTERVAL}, found {found}"), operand.position, [&moved]);
+            }
+        };
         let sign = if call.name == "-" { -1 } else { 1 };
         let mut arguments = vec![moved];
         arguments.extend(
@@ -178,9 +190,19 @@ impl Binder<'_> {
     }
 }
 
+/// The coarsest unit that has that many microseconds.
+fn unit_of(microseconds: i64) -> TimeUnit {
+    let is_whole = |unit: &TimeUnit| microseconds % (TimeUnit::Microsecond.per_second() / unit.per_second()) == 0;
+    [TimeUnit::Second, TimeUnit::Millisecond].into_iter().find(is_whole).unwrap_or(TimeUnit::Microsecond)
+}
+
 /// What an argument is, for messages.
 fn found(argument: &Typed) -> String {
-    if argument.is_null() { "null".to_owned() } else { argument.logical_type.to_string() }
+    match argument.constant() {
+        Some(None) => "null".to_owned(),
+        Some(Some(Scalar::Bytes(text))) => format!("'{}'", String::from_utf8_lossy(text)),
+        Some(Some(_)) | None => argument.logical_type.to_string(),
+    }
 }
 
 /// Strings of a column that begin with something are a range, if the pattern says no more.

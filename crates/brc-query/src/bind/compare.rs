@@ -7,7 +7,7 @@ use crate::sql::{Kind, Literal, Syntax};
 use brc_core::{Comparison, LogicalType, Predicate};
 
 /// How many parts the copies of an expression may have together, where it is compared several times.
-const MOST_PARTS: usize = 1 << 20;
+const MAX_PARTS: usize = 1 << 20;
 
 /// Why nothing is compared with null.
 const NULL: &str = "nothing is equal to null; write 'is null' or 'is not null'";
@@ -93,7 +93,7 @@ impl Binder<'_> {
     /// The same, where it has to be computed several times.
     fn operand(&mut self, syntax: &Syntax, times: usize) -> Result {
         let value = self.value(syntax)?;
-        match value.size().saturating_mul(times) <= MOST_PARTS {
+        match value.size().saturating_mul(times) <= MAX_PARTS {
             true => Ok(value),
             false => self.error("the expression is too long for a comparison with so many values", syntax.position),
         }

@@ -314,8 +314,8 @@ impl<'a> Groups<'a> {
 /// The largest of the smallest numbers, of which there are this many at least.
 fn last_of_first(most: usize, numbers: &[u128]) -> u128 {
     /// So few are not sorted out again and again.
-    const LEAST: usize = 256;
-    let mut first = Vec::with_capacity(2 * most.max(LEAST));
+    const MIN_NUMBERS: usize = 256;
+    let mut first = Vec::with_capacity(2 * most.max(MIN_NUMBERS));
     let mut last = u128::MAX;
     for &number in numbers {
         if number <= last {

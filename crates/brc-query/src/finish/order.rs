@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 const MIN_ROWS_FOR_PARALLEL_SORT: usize = 1 << 16;
 
 /// As many rows of a part, or twice as many as are wanted, are kept before the others are left out.
-const FEW_ENTRIES: usize = 1 << 12;
+const MIN_ENTRIES_TO_PRUNE: usize = 1 << 12;
 
 /// A column to sort by.
 pub(crate) struct OrderKey {
@@ -112,7 +112,7 @@ pub(crate) fn sorted(
         Ok(())
     };
     // Of many rows, few of which are wanted, hardly any is kept for longer than it takes to see that.
-    let most = wanted.saturating_mul(2).max(FEW_ENTRIES);
+    let most = wanted.saturating_mul(2).max(MIN_ENTRIES_TO_PRUNE);
     let of_part = |part: usize| {
         let mut entries: Vec<Entry> = Vec::with_capacity(parts[part].rows.min(most));
         let mut last = u128::MAX;

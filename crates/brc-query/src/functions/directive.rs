@@ -31,7 +31,7 @@ pub(super) struct Moment {
 }
 
 /// Directives that are abbreviations of others.
-const SHORT: [(u8, &[u8]); 3] = [(b'c', b"%Y-%m-%d %H:%M:%S"), (b'x', b"%Y-%m-%d"), (b'X', b"%H:%M:%S")];
+const ABBREVIATIONS: [(u8, &[u8]); 3] = [(b'c', b"%Y-%m-%d %H:%M:%S"), (b'x', b"%Y-%m-%d"), (b'X', b"%H:%M:%S")];
 
 /// All directives, for messages.
 pub(super) const ALL: &str = "%Y %y %G (years), %q (quarter), %m %b %B (months), %d %j (days), %a %A %u %w (weekdays), \
@@ -56,7 +56,7 @@ impl Format {
             }
             let (&symbol, after) = rest.split_first()?;
             rest = after;
-            if let Some((_, long)) = SHORT.iter().find(|(short, _)| *short == symbol) {
+            if let Some((_, long)) = ABBREVIATIONS.iter().find(|(short, _)| *short == symbol) {
                 let long = Self::parse(long)?;
                 format.pieces.extend(long.pieces);
                 format.of_days &= long.of_days;

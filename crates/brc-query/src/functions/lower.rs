@@ -34,8 +34,8 @@ pub(super) fn append(
     length: impl FnOnce(&str) -> usize,
     convert: impl FnOnce(&str) -> String,
 ) {
-    const LONG: usize = 1 << 16;
-    if text.len() < LONG || out.has_room_for(length(text)) {
+    const MIN_LONG_BYTES: usize = 1 << 16;
+    if text.len() < MIN_LONG_BYTES || out.has_room_for(length(text)) {
         out.extend_from_slice(convert(text).as_bytes());
     }
 }

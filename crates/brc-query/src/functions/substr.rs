@@ -48,7 +48,7 @@ fn same_for_all(arguments: &[Typed]) -> Option<(usize, usize)> {
 fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> StringBuffer {
     let (offsets, bytes) = strings.parts();
     let all = offsets.last().zip(offsets.first()).map_or(0, |(end, start)| (end - start) as usize);
-    let mut parts = vec![0; all.min(most.saturating_mul(strings.len())) + SHORT];
+    let mut parts = vec![0; all.min(most.saturating_mul(strings.len())) + COPIED_BYTES];
     let mut ends = Vec::with_capacity(offsets.len());
     ends.push(0);
     let mut at = 0;
@@ -56,9 +56,9 @@ fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> Stri
         let (start, end) = (pair[0] as usize, pair[1] as usize);
         let start = end.min(start.saturating_add(skipped));
         let length = most.min(end - start);
-        match (bytes[start..].first_chunk::<SHORT>(), parts[at..].first_chunk_mut()) {
+        match (bytes[start..].first_chunk::<COPIED_BYTES>(), parts[at..].first_chunk_mut()) {
             // A copy of known length is one move, whatever of it counts.
-            (Some(longer), Some(room)) if length <= SHORT => *room = *longer,
+            (Some(longer), Some(room)) if length <= COPIED_BYTES => *room = *longer,
             _ => parts[at..at + length].copy_from_slice(&bytes[start..start + length]),
         }
         at += length;
@@ -70,7 +70,7 @@ fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> Stri
 }
 
 /// This many bytes are copied at once.
-const SHORT: usize = 16;
+const COPIED_BYTES: usize = 16;
 
 /// This many characters from one on.
 pub(super) fn part(text: &[u8], from: i64, length: i64) -> &[u8] {

@@ -55,7 +55,7 @@ impl Clock {
 
 /// The number of days that a table adds on either side of those of the first batch, and the most days of a table.
 const MARGIN: i64 = 1 << 11;
-const MOST_DAYS: i64 = 1 << 15;
+const MAX_DAYS: i64 = 1 << 15;
 
 /// A function of days with a lookup table: for the days around those of the first batch it is computed once.
 pub(super) struct ByDay<F> {
@@ -109,7 +109,7 @@ impl<F: Fn(i64) -> Option<i64>> ByDay<F> {
     /// A table of these days and some more; of none if they are too many or one of them has no value.
     fn around(&self, low: i64, high: i64) -> Days {
         let first = low.saturating_sub(MARGIN);
-        let days = high.saturating_add(MARGIN).checked_sub(first).filter(|&days| days < MOST_DAYS);
+        let days = high.saturating_add(MARGIN).checked_sub(first).filter(|&days| days < MAX_DAYS);
         let values = days.and_then(|days| (first..=first + days).map(&self.of).collect());
         Days { first, values: values.unwrap_or_default() }
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 /// Two clocks differ by less than this many seconds.
-const MOST_APART: i64 = 26 * 3600 * 2;
+const MAX_SECONDS_APART: i64 = 26 * 3600 * 2;
 
 /// From 2100 on no zone changes its rules any more: offsets repeat as the calendar does, every 400 years.
 const SAME_RULES: i64 = 4_102_444_800;
@@ -38,10 +38,11 @@ impl Zone {
     /// The distances between two seconds of any year.
     pub(super) fn offsets(&self, low: i64, high: i64, seconds: Seconds) -> Offsets {
         let (low, high) = if high < END_OF_CYCLE { (low, high) } else { (low.min(SAME_RULES), END_OF_CYCLE) };
-        let [low, high] = [low.saturating_sub(MOST_APART), high.saturating_add(MOST_APART)].map(|second| {
-            // Before all years that the database knows, clocks were as in the first of them.
-            Timestamp::from_second(second.max(Timestamp::MIN.as_second())).unwrap_or(Timestamp::MAX)
-        });
+        let [low, high] =
+            [low.saturating_sub(MAX_SECONDS_APART), high.saturating_add(MAX_SECONDS_APART)].map(|second| {
+                // Before all years that the database knows, clocks were as in the first of them.
+                Timestamp::from_second(second.max(Timestamp::MIN.as_second())).unwrap_or(Timestamp::MAX)
+            });
         let start = |start: i64, offset: i64| match seconds {
             Seconds::OfUtc => start,
             Seconds::OfZone => start + offset,

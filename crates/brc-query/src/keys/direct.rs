@@ -28,7 +28,7 @@ const SLOTS_A_ROW: u64 = 16;
 
 /// All slots become groups ahead of their rows if there are at most this many, or at most one per [`ROWS_A_GROUP`] rows
 /// of the table.
-const FEW_GROUPS: u64 = 1 << 10;
+const MAX_GROUPS_AHEAD: u64 = 1 << 10;
 const ROWS_A_GROUP: u64 = 64;
 
 /// But not with this few slots: accumulators have faster paths for few groups, which groups without rows would spoil.
@@ -151,7 +151,7 @@ impl Direct {
             self.ranges.push(Range::of(*known, nullable && !never_null));
         }
         let mut digits = vec![Digits::default(); keys.len()];
-        let most = FEW_GROUPS.max(expected.rows / ROWS_A_GROUP).min(MAX_SLOTS);
+        let most = MAX_GROUPS_AHEAD.max(expected.rows / ROWS_A_GROUP).min(MAX_SLOTS);
         let few = FEWEST_GROUPS + 1..=most;
         let are_digits = self.cover(level, keys, &mut digits).is_some();
         let unknown = self.ranges.iter_mut().zip(&known).filter(|(_, known)| known.is_none());

@@ -40,7 +40,7 @@ use crate::values::selection::Selection;
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Column, Data, Dictionary, LogicalType, PhysicalType, Run, Summary, Value};
-use brc_kernels::accumulate::table::{FEWEST, NO_GROUP};
+use brc_kernels::accumulate::table::{MAX_GROUPS_WITH_NONE, NO_GROUP};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::are_known;
 use brc_kernels::filter::{blend, compress, compress_runs};
@@ -149,10 +149,10 @@ impl Keys {
             Kind::Strings(strings) => {
                 let found = strings.learn(key(0)?)?;
                 let groups = strings.groups();
-                let others_stay = others_stay && groups <= FEWEST;
+                let others_stay = others_stay && groups <= MAX_GROUPS_WITH_NONE;
                 let all = strings.all_groups(key(0)?.data, found);
                 if let GroupIds::Rows(all) = all
-                    && groups <= FEWEST
+                    && groups <= MAX_GROUPS_WITH_NONE
                     && !are_known(level, all, groups)
                 {
                     // The largest would be taken for that of no group.
@@ -167,7 +167,8 @@ impl Keys {
                 }
                 let numbered = Numbered { keys, numbers: &self.numbers };
                 if direct.groups_in(level, numbered, selection, batch.rows, tuples, &mut self.all)? {
-                    let (all, others_stay) = (GroupIds::Rows(&self.all), others_stay && tuples.len() <= FEWEST);
+                    let (all, others_stay) =
+                        (GroupIds::Rows(&self.all), others_stay && tuples.len() <= MAX_GROUPS_WITH_NONE);
                     let ids = wanted(level, all, selection, others_stay, &mut self.rows, &mut self.runs);
                     return Ok((ids, tuples.len()));
                 }

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::hash::{BuildHasher, Hasher};
 
-/// The codes of strings of up to [`ShortNames::MOST`] bytes.
+/// The codes of strings of up to [`ShortNames::MAX_BYTES`] bytes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ShortNames {
     table: HashTable<Name>,
@@ -22,7 +22,7 @@ struct Name {
 
 impl ShortNames {
     /// The longest strings, in bytes.
-    pub(crate) const MOST: usize = 16;
+    pub(crate) const MAX_BYTES: usize = 16;
 
     /// The code of a name in `names`, to which it is added if it is new; `None` if it is too long.
     #[inline]
@@ -68,7 +68,7 @@ fn words(name: &[u8]) -> Option<[u64; 2]> {
             let (first, last) = (name.first_chunk()?, name.last_chunk()?);
             ends(u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into())
         }
-        _ if name.len() <= ShortNames::MOST => {
+        _ if name.len() <= ShortNames::MAX_BYTES => {
             let (first, last) = (name.first_chunk()?, name.last_chunk()?);
             ends(u64::from_le_bytes(*first), u64::from_le_bytes(*last))
         }
@@ -88,10 +88,10 @@ mod tests {
             for name in &list {
                 match short.code(name, &mut names) {
                     Some(code) => prop_assert_eq!(names.get(code), name.as_slice()),
-                    None => prop_assert!(name.len() > ShortNames::MOST),
+                    None => prop_assert!(name.len() > ShortNames::MAX_BYTES),
                 }
             }
-            let mut distinct: Vec<_> = list.iter().filter(|name| name.len() <= ShortNames::MOST).collect();
+            let mut distinct: Vec<_> = list.iter().filter(|name| name.len() <= ShortNames::MAX_BYTES).collect();
             distinct.sort();
             distinct.dedup();
             prop_assert_eq!(names.len(), distinct.len());

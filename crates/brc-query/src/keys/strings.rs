@@ -42,7 +42,7 @@ struct DigitStrings {
 
 impl DigitStrings {
     /// After this many batches with other strings, parsing is not tried again.
-    const MOST_FAILURES: u32 = 4;
+    const MAX_FAILURES: u32 = 4;
 
     /// Whether strings of the next batches may be found by an array.
     fn may_help(&self) -> bool {
@@ -51,7 +51,7 @@ impl DigitStrings {
 
     /// Parses all strings of a batch; `false` if one is not numeric or of another width.
     fn parse(&mut self, level: Level, strings: ByteStrings<'_>) -> bool {
-        if strings.is_empty() || self.failures >= Self::MOST_FAILURES {
+        if strings.is_empty() || self.failures >= Self::MAX_FAILURES {
             return false;
         }
         self.like = self.like.or_else(|| Digits::of(strings.get(0)));

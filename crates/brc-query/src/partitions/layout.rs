@@ -10,7 +10,7 @@ use crate::states::StateKind;
 use brc_core::{Batch, Column, PhysicalType};
 
 /// The most columns whose nulls fit a word.
-const MOST_COLUMNS: usize = 64;
+const MAX_COLUMNS: usize = 64;
 
 /// The columns whose values are aggregated.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ impl Aggregated {
             }
         }
         let fits = |(column, kinds): &(usize, Vec<StateKind>)| fits_record(fields[*column].logical_type, kinds);
-        if !kinds.iter().all(fits) || kinds.len() > MOST_COLUMNS {
+        if !kinds.iter().all(fits) || kinds.len() > MAX_COLUMNS {
             return None;
         }
         let is_float = |column: usize| fields[column].logical_type.physical() == PhysicalType::Floats;

@@ -23,16 +23,16 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 /// Memory is reserved for the keys of up to this many groups of a partition before they come.
-const MOST_EXPECTED: usize = 1 << 16;
+const MAX_EXPECTED_GROUPS: usize = 1 << 16;
 
 /// A partition of this many records is never cut.
 const MIN_RECORDS_TO_CUT: usize = 1 << 15;
 
 /// A partition of this many times the average is cut.
-const LARGE: usize = 4;
+const MIN_TIMES_AVERAGE_TO_CUT: usize = 4;
 
 /// So often a partition is cut again.
-const MOST_CUTS: u32 = 8;
+const MAX_CUTS: u32 = 8;
 
 /// The partitions.
 #[derive(Debug)]
@@ -176,7 +176,7 @@ impl Partitioned {
     pub(crate) fn group(&self, plan: &Plan, number: usize) -> Result<Partial, EvalError> {
         let Partition { chunks, table, before, .. } = &self.partitions[number];
         let mut reader = Reader::new(&self.layout);
-        let expected = || self.most_groups(number).min(MOST_EXPECTED);
+        let expected = || self.most_groups(number).min(MAX_EXPECTED_GROUPS);
         let mut table = table.clone().unwrap_or_else(|| PartitionTable::new(plan, &self.encoding, expected()));
         for chunk in chunks.iter().flat_map(Chunks::iter) {
             table.add(chunk, &mut reader)?;
@@ -259,13 +259,13 @@ impl Cut<'_> {
     fn cut(&self, partition: Partition, depth: u32) -> Vec<Partition> {
         let words = self.layout.words();
         let records = partition.records(words);
-        if records <= MIN_RECORDS_TO_CUT.max(LARGE * self.average) || depth >= MOST_CUTS {
+        if records <= MIN_RECORDS_TO_CUT.max(MIN_TIMES_AVERAGE_TO_CUT * self.average) || depth >= MAX_CUTS {
             return vec![partition];
         }
         let (mut sample, width) = (Vec::new(), self.layout.width);
         let all = partition.chunks.iter().flat_map(Chunks::iter).flat_map(|chunk| chunk.chunks_exact(words));
         all.step_by(records.div_ceil(SAMPLED)).for_each(|record| self.layout.push_keys(record, &mut sample));
-        let parts = (records / self.average.max(MIN_RECORDS_TO_CUT / LARGE)).clamp(2, PARTITIONS);
+        let parts = (records / self.average.max(MIN_RECORDS_TO_CUT / MIN_TIMES_AVERAGE_TO_CUT)).clamp(2, PARTITIONS);
         let ranges = Ranges::of(sample.chunks_exact(width).collect(), parts, self.encoding.free_bits());
         if ranges.len() == 1 {
             return vec![partition];

@@ -29,7 +29,7 @@ const OF_GROUP: usize = 4;
 
 /// A partition is large if it has this many times the records of the others. It is grouped only if its keys repeat
 /// [`OFTEN`]: all workers would wait for its table, which would not fit the caches.
-const LARGE: usize = 4;
+const MIN_TIMES_OTHERS: usize = 4;
 
 /// Keys repeat often if they occur this many times on average.
 const OFTEN: usize = 16;
@@ -124,7 +124,7 @@ impl Tables {
         let first = self.turns.fetch_add(1, Relaxed).wrapping_mul(APART) % PARTITIONS;
         let mut reader = Reader::new(&scatter_plan.layout);
         for partition in (0..PARTITIONS).map(|number| (first + number) % PARTITIONS) {
-            self.take_partition(plan, scatter_plan, (records, partition), average * LARGE, &mut reader)?;
+            self.take_partition(plan, scatter_plan, (records, partition), average * MIN_TIMES_OTHERS, &mut reader)?;
         }
         // The more groups there are, the more records should come to them at once.
         let of_groups = self.groups.load(Relaxed) * (scatter_plan.layout.width + OF_GROUP);

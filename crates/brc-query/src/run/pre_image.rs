@@ -14,7 +14,7 @@ use crate::runtime::memory::Memory;
 use brc_core::{PhysicalType, Progress, Result, Table};
 
 /// The states of all values together fit a worker's cache: this many words at most.
-const MOST_WORDS: u64 = 1 << 15;
+const MAX_WORDS: u64 = 1 << 15;
 
 /// With fewer rows per value, grouping by the value first does not pay.
 const ROWS_A_VALUE: u64 = 16;
@@ -48,7 +48,7 @@ impl<'a> PreImageGrouping<'a> {
         let (low, high) = bounds_of(table, column)?;
         let values = high.abs_diff(low).checked_add(1)?;
         let words = values.checked_mul(states.len().max(1).next_power_of_two() as u64)?;
-        if words > MOST_WORDS || values * ROWS_A_VALUE > table.rows()? {
+        if words > MAX_WORDS || values * ROWS_A_VALUE > table.rows()? {
             return None;
         }
         Some(Self { plan, of_column: plan.with_keys(vec![column], plan.outputs.clone()), column, keys })

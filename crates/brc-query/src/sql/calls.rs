@@ -1,6 +1,6 @@
 //! Converts calls of functions from the tree of `sqlparser`.
 
-use super::convert::{Converted, Converter};
+use super::convert::{self, Converted, Converter};
 use super::{Call, Kind, Literal, Syntax, SyntaxError};
 use brc_core::Comparison;
 use sqlparser::ast::{
@@ -11,7 +11,7 @@ const WINDOW: &str =
     "window functions ('over') are not supported; use brc-sql, which has all of SQL over the same files";
 
 /// How many parts what is written once but computed twice may have: nested, they double at each level.
-const MOST_DOUBLED: usize = 1000;
+const MAX_DOUBLED_PARTS: usize = 1000;
 
 impl Converter<'_> {
     fn function(&self, function: Function, position: usize) -> Converted<Call> {
@@ -66,10 +66,35 @@ impl Converter<'_> {
             return self.refuse(format!("'within group' after '{name}'"), position);
         }
         if by.options.sort == Some(OrderBySort::Desc) {
-            let message = "'desc' inside 'within group' is not supported; take the other end: 0.1 for 0.9";
+            let otherwise = if name.ends_with("_cont") { "; take the other end: 0.1 for 0.9" } else { "" };
+            let message = format!("'desc' inside 'within group' after '{name}' is not supported{otherwise}");
             return Err(SyntaxError::new(message, position, self.source));
         }
         Ok(Some(by.expr))
+    }
+
+    /// `one is not distinct from other`: equal, or both null.
+    pub(super) fn are_same(&self, one: Expr, other: Expr, position: usize) -> Converted<Kind> {
+        let both = vec![self.expression(one)?, self.expression(other)?];
+        self.check_doubled(&both, "is distinct from", position)?;
+        let of = |kind| Syntax { kind, position };
+        let is_null = |part: &Syntax| of(Kind::IsNull(Box::new(part.clone())));
+        if let Some(null) = both.iter().position(|part| part.kind == Kind::Literal(Literal::Null)) {
+            return Ok(is_null(&both[1 - null]).kind);
+        }
+        let equal = Kind::Compare(Comparison::Equal, Box::new(both[0].clone()), Box::new(both[1].clone()));
+        let nulls = Kind::And(both.iter().map(is_null).collect());
+        Ok(Kind::Call(convert::call("coalesce", vec![of(equal), of(nulls)])))
+    }
+
+    /// Checks the length of what is written once but computed twice.
+    fn check_doubled(&self, doubled: &[Syntax], of: &str, position: usize) -> Converted<()> {
+        let mut parts = 0;
+        doubled.iter().for_each(|part| part.walk(&mut |_| parts += 1));
+        match parts > MAX_DOUBLED_PARTS {
+            true => self.refuse(format!("an expression of this length inside '{of}'"), position),
+            false => Ok(()),
+        }
     }
 
     /// A call; or the `case` that it is short for.
@@ -83,11 +108,7 @@ impl Converter<'_> {
                 Kind::Case { operand: None, branches: branch.into_iter().collect(), otherwise }
             }
             ("nullif", 2) if is_plain => {
-                let mut parts = 0;
-                call.arguments[0].walk(&mut |_| parts += 1);
-                if parts > MOST_DOUBLED {
-                    return self.refuse("an expression of this length inside 'nullif'".to_owned(), position);
-                }
+                self.check_doubled(&call.arguments[..1], "nullif", position)?;
                 let (one, other) = (call.arguments.swap_remove(0), call.arguments.swap_remove(0));
                 let equal = Kind::Compare(Comparison::Equal, Box::new(one.clone()), Box::new(other));
                 let null = Syntax { kind: Kind::Literal(Literal::Null), position };

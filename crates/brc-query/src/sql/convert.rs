@@ -7,7 +7,7 @@ use crate::sql::suggestions::{unknown_function, unknown_operator};
 use crate::values::number::Number;
 use brc_core::Comparison;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Interval, Spanned, TrimWhereField,
+    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, Interval, Spanned, TrimWhereField,
     UnaryOperator, Value,
 };
 
@@ -17,6 +17,8 @@ pub(super) struct Converter<'a> {
     pub(super) places: &'a Places,
     /// The byte at which the expression begins: the position of parts that have none of their own.
     pub(super) start: usize,
+    /// The names of the table, which may stand before those of its columns.
+    pub(super) table: &'a [String],
 }
 
 const SUBQUERY: &str =
@@ -25,14 +27,23 @@ const SUBQUERY: &str =
 pub(super) type Converted<T = Syntax> = Result<T, SyntaxError>;
 
 impl Converter<'_> {
+    /// The name of a column: without the name of the table; other names with dots are whole names of columns.
+    fn qualified(&self, names: Vec<Ident>) -> String {
+        let joined = |names: &[Ident]| names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>().join(".");
+        match names.split_last() {
+            Some((last, before)) if self.table.iter().any(|table| table.eq_ignore_ascii_case(&joined(before))) => {
+                last.value.clone()
+            }
+            _ => joined(&names),
+        }
+    }
+
     pub(super) fn expression(&self, expression: Expr) -> Converted {
         let position = self.place(&expression);
         let kind = match expression {
             Expr::Nested(inner) => return self.expression(*inner),
             Expr::Identifier(name) => Kind::Column(name.value),
-            Expr::CompoundIdentifier(names) => {
-                Kind::Column(names.into_iter().next_back().map(|name| name.value).unwrap_or_default())
-            }
+            Expr::CompoundIdentifier(names) => Kind::Column(self.qualified(names)),
             Expr::Value(value) => Kind::Literal(self.value(value.value, position)?),
             Expr::TypedString(typed) => {
                 let text = typed.value.into_string().unwrap_or_default().into_bytes();
@@ -60,6 +71,8 @@ impl Converter<'_> {
             Expr::IsFalse(inner) => {
                 not(Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(true, position)])), position)
             }
+            Expr::IsNotDistinctFrom(one, other) => self.are_same(*one, *other, position)?,
+            Expr::IsDistinctFrom(one, other) => not(self.are_same(*one, *other, position)?, position),
             Expr::InList { expr, list, negated } => self.in_list(*expr, list, negated, position)?,
             Expr::Between { expr, negated, low, high } => {
                 let parts = [self.expression(*expr)?, self.expression(*low)?, self.expression(*high)?];
@@ -283,7 +296,7 @@ impl Converter<'_> {
     }
 }
 
-fn call(name: &str, arguments: Vec<Syntax>) -> Call {
+pub(super) fn call(name: &str, arguments: Vec<Syntax>) -> Call {
     Call { name: name.to_owned(), distinct: false, arguments, shown: Vec::new(), filter: None }
 }
 

@@ -1,7 +1,9 @@
 //! The SQL of DuckDB, which is closest to what is supported here, but for the arguments of functions: in `bool_and(a =
 //! b)` these are conditions, not values with names.
 
-use sqlparser::dialect::{Dialect, DuckDbDialect};
+use sqlparser::dialect::{Dialect, DuckDbDialect, Precedence};
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 use std::any::TypeId;
 
 #[derive(Debug)]
@@ -13,6 +15,12 @@ const LIKE: DuckDbDialect = DuckDbDialect {};
 impl Dialect for OurDialect {
     fn dialect(&self) -> TypeId {
         TypeId::of::<DuckDbDialect>()
+    }
+
+    /// `'a' || x + 1` is `'a' || (x + 1)`, as in PostgreSQL.
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        let is_concatenation = parser.peek_token_ref().token == Token::StringConcat;
+        is_concatenation.then(|| Ok(self.prec_value(Precedence::PlusMinus) - 1))
     }
 
     fn supports_named_fn_args_with_eq_operator(&self) -> bool {

@@ -24,6 +24,7 @@ pub(crate) mod query;
 mod script;
 mod statement;
 pub(crate) mod suggestions;
+mod table_names;
 mod types;
 
 pub use error::SyntaxError;

@@ -1,6 +1,7 @@
 //! A thin layer over `sqlparser`: positions become byte offsets, and messages become ours.
 
 use super::dialect::OurDialect;
+use super::table_names::table_names;
 use super::{Kind, Syntax, SyntaxError, convert, types};
 use crate::sql::expression::Expression;
 use crate::sql::suggestions::unknown_operator;
@@ -12,10 +13,10 @@ use std::sync::Arc;
 static DIALECT: OurDialect = OurDialect;
 
 /// How deep parentheses may nest: whatever walks the tree needs no more stack than this.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// How many operators may stand side by side. Chains of `and` and `or` do not count, however long: they are no deeper.
-const MOST_OPERATORS: usize = 500;
+const MAX_OPERATORS: usize = 500;
 
 /// A text that is parsed from left to right.
 pub(crate) struct Parser {
@@ -24,6 +25,10 @@ pub(crate) struct Parser {
     inner: SqlParser<'static>,
     /// What is wrong if the text is not accepted, and a `case` in it has no `end`.
     open_case: Option<SyntaxError>,
+    /// The names that each `from` introduces, and where.
+    tables: Vec<(usize, Vec<String>)>,
+    /// The names of the present table, which may stand before those of its columns.
+    pub(super) table: Vec<String>,
 }
 
 impl Parser {
@@ -40,12 +45,20 @@ impl Parser {
         })?;
         check_depth(&tokens, source, &places)?;
         let open_case = open_case(&tokens, source, &places);
+        let tables = table_names(&tokens, &places);
         types::in_sql(&mut tokens);
         let inner = SqlParser::new(&DIALECT)
             .with_options(ParserOptions::new().with_trailing_commas(false).with_unescape(true))
-            .with_recursion_limit(4 * DEEPEST)
+            .with_recursion_limit(4 * MAX_DEPTH)
             .with_tokens_with_locations(tokens);
-        Ok(Self { source: source.into(), places, inner, open_case })
+        Ok(Self { source: source.into(), places, inner, open_case, tables, table: Vec::new() })
+    }
+
+    /// Makes the table that `from` names next, in this statement, the present one.
+    pub(super) fn enter_table(&mut self) {
+        let position = self.position();
+        let next = self.tables.partition_point(|(at, _)| *at < position);
+        self.table = self.tables.get(next).map(|(_, names)| names.clone()).unwrap_or_default();
     }
 
     /// One expression.
@@ -57,7 +70,8 @@ impl Parser {
         let parsed = self.inner.parse_expr().map_err(|error| self.error(&error))?;
         let end = self.places.byte(self.inner.get_current_token().span.end);
         let syntax: Syntax =
-            convert::Converter { source: &self.source, places: &self.places, start }.expression(parsed)?;
+            convert::Converter { source: &self.source, places: &self.places, start, table: &self.table }
+                .expression(parsed)?;
         Ok(Expression::new(Arc::clone(&self.source), start..end, syntax))
     }
 
@@ -167,7 +181,7 @@ impl Parser {
         let text = match error {
             ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
             ParserError::RecursionLimitExceeded => {
-                return self.refuse(format!("nested deeper than {DEEPEST} levels"));
+                return self.refuse(format!("nested deeper than {MAX_DEPTH} levels"));
             }
         };
         let (message, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
@@ -254,11 +268,11 @@ fn check_depth(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Resul
                 nots = if keyword == Keyword::NoKeyword { nots } else { 0 };
             }
         }
-        if depth + nots > DEEPEST {
-            return place(format!("nested deeper than {DEEPEST} levels"));
+        if depth + nots > MAX_DEPTH {
+            return place(format!("nested deeper than {MAX_DEPTH} levels"));
         }
-        if operators > MOST_OPERATORS {
-            return place(format!("more than {MOST_OPERATORS} operators in a row"));
+        if operators > MAX_OPERATORS {
+            return place(format!("more than {MAX_OPERATORS} operators in a row"));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! so that anything else is reported with its position.
 
 use super::script::TableName;
-use super::{Parser, SyntaxError};
+use super::{Kind, Literal, Parser, SyntaxError};
 use crate::sql::expression::{Expression, OrderBy, SelectItem};
 use crate::sql::query::Query;
 use sqlparser::keywords::Keyword;
@@ -46,6 +46,7 @@ impl Parser {
         if matches!(self.peek(), Token::Word(word) if word.keyword == Keyword::WITH) {
             return Err(self.refuse(format!("'with' is not supported: {INNER_FIRST}")));
         }
+        self.enter_table();
         let mut table = self.from()?;
         let mut query = Query { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Query::default() };
         if self.keyword(Keyword::SELECT) {
@@ -106,7 +107,7 @@ impl Parser {
     }
 
     fn item(&mut self) -> Result<SelectItem, SyntaxError> {
-        if self.all_columns() {
+        if self.all_columns()? {
             return Ok(SelectItem::All { exclude: self.exclude()? });
         }
         if self.is_clause() {
@@ -118,16 +119,21 @@ impl Parser {
     }
 
     /// Takes `*`, or `t.*` of the only table there is, if it is next.
-    fn all_columns(&mut self) -> bool {
+    fn all_columns(&mut self) -> Result<bool, SyntaxError> {
         let mut names = 0;
         while matches!(self.peek_at(2 * names), Token::Word(_)) && self.peek_at(2 * names + 1) == &Token::Period {
             names += 1;
         }
         let is_next = self.peek_at(2 * names) == &Token::Mul;
         if is_next {
+            let words = (0..names).map(|name| self.peek_at(2 * name).to_string().replace('"', ""));
+            let table = words.collect::<Vec<_>>().join(".");
+            if names > 0 && !self.table.iter().any(|known| known.eq_ignore_ascii_case(&table)) {
+                return Err(self.refuse(format!("unknown table '{table}' before '.*'")));
+            }
             (0..=2 * names).for_each(|_| drop(self.advance()));
         }
-        is_next
+        Ok(is_next)
     }
 
     /// Whether a clause is next; a column may be called as one begins.
@@ -216,7 +222,12 @@ impl Parser {
     pub(crate) fn order(&mut self) -> Result<OrderBy, SyntaxError> {
         let is_all =
             matches!(self.peek(), Token::Word(word) if word.quote_style.is_none() && word.keyword == Keyword::ALL);
+        let position = self.position();
         let expression = if is_all { self.column()? } else { self.expression("an expression")? };
+        if sorts_nothing(&expression.syntax().kind) {
+            let message = "a constant sorts nothing; names of columns are written in double quotes";
+            return Err(self.error_at(message, position));
+        }
         let descending = self.keyword(Keyword::DESC);
         if !descending {
             self.keyword(Keyword::ASC);
@@ -256,6 +267,16 @@ impl Parser {
         let count = count.ok_or_else(|| self.expected("a number of rows"))?;
         self.advance();
         Ok(count)
+    }
+}
+
+/// Whether an expression is a constant, other than the position of a column.
+fn sorts_nothing(kind: &Kind) -> bool {
+    match kind {
+        Kind::Literal(Literal::Number(number)) => !number.to_string().bytes().all(|byte| byte.is_ascii_digit()),
+        Kind::Literal(Literal::Null) => false,
+        Kind::Literal(_) => true,
+        _ => false,
     }
 }
 

@@ -8,7 +8,7 @@ use brc_core::Dictionary;
 use brc_kernels::accumulate::UnknownGroup;
 
 /// The most words: more do not stay in the cache.
-const MOST_WORDS: usize = 1 << 19;
+const MAX_WORDS: usize = 1 << 19;
 
 /// The bits of all groups.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ impl CodeBits {
             // Some more, so that not every new value moves all bits.
             self.width = codes.div_ceil(64).next_multiple_of(8).max(old + old / 2);
         }
-        let words = groups.checked_mul(self.width).filter(|&words| words <= MOST_WORDS);
+        let words = groups.checked_mul(self.width).filter(|&words| words <= MAX_WORDS);
         let Some(words) = words else {
             self.width = old;
             return false;
@@ -167,7 +167,7 @@ mod tests {
     fn too_many_bits_other_names_and_unknown_codes_are_refused() {
         let mut bits = CodeBits::default();
         assert!(bits.make_room(2, &names(3)));
-        assert!(!bits.make_room(MOST_WORDS, &names(3)));
+        assert!(!bits.make_room(MAX_WORDS, &names(3)));
         assert!(bits.add(GroupIds::Rows(&[1]), &[3]).is_err());
         assert!(bits.add(GroupIds::Rows(&[2]), &[0]).is_err());
         bits.add(GroupIds::Rows(&[1]), &[2]).unwrap();

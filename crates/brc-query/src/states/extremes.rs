@@ -1,5 +1,5 @@
 //! The value that goes with the smallest and with the largest other value of each group: what `min_by`, `max_by`,
-//! `first` and `last` are. Of equal ones, the smallest value counts.
+//! `first` and `last` are. Of equal ones, the smallest value counts; of zeros, the negative one.
 
 use super::{Accumulator, GroupIds, Values, owned};
 use crate::functions::typed::Scalar;
@@ -40,11 +40,19 @@ impl Extremes {
         };
         for (known, better) in [(least, Ordering::Less), (most, Ordering::Greater)] {
             let order = owned::order(key, known.key.value());
-            if order == better || (order.is_eq() && owned::order(value, known.value.value()).is_lt()) {
+            if order == better || (order.is_eq() && is_before(value, known.value.value())) {
                 *known = entry();
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a value counts rather than another.
+fn is_before(one: Value<'_>, other: Value<'_>) -> bool {
+    match (one, other) {
+        (Value::Float(one), Value::Float(other)) => one.total_cmp(&other).is_lt(),
+        _ => owned::order(one, other).is_lt(),
     }
 }
 

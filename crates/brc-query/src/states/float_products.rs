@@ -22,8 +22,8 @@ const BELOW: i32 = 96;
 const STEP: i32 = 16;
 
 /// The largest shift of a product, and the most rows of a sum, so that sums fit 256 bits.
-const MOST_SHIFT: i32 = 120;
-const MOST_ROWS: u64 = 1 << 28;
+const MAX_SHIFT: i32 = 120;
+const MAX_ROWS: u64 = 1 << 28;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct FloatProducts {
@@ -110,11 +110,11 @@ impl FloatProducts {
             return false;
         }
         let unit = *self.unit.get_or_insert_with(|| ((high - BELOW).div_euclid(STEP) * STEP).max(FINEST));
-        if low < unit || high - unit > MOST_SHIFT || rows as u64 > MOST_ROWS {
+        if low < unit || high - unit > MAX_SHIFT || rows as u64 > MAX_ROWS {
             return false;
         }
         self.rows += rows as u64;
-        if self.rows > MOST_ROWS {
+        if self.rows > MAX_ROWS {
             self.empty();
             self.rows = rows as u64;
         }

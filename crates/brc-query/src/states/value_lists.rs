@@ -12,10 +12,10 @@ use std::ops::Range;
 
 /// Groups of up to this many values are sorted, however few ranks will be requested. Longer ones are sorted only as far
 /// as a requested rank needs.
-const SHORT: usize = 32;
+const MAX_SORTED_VALUES: usize = 32;
 
 /// From this number of values on, a group is looked through when one of few ranks is requested.
-const LONG: usize = 1 << 17;
+const MIN_VALUES_TO_SEARCH: usize = 1 << 17;
 
 /// The most values that a piece gets at a time.
 const PIECE: usize = 256;
@@ -183,7 +183,7 @@ impl<T: Ordinal> Lists<T> {
             for (found, place) in found.iter_mut().zip(places) {
                 *found = buckets.ranked(place, self.slices(group))?;
             }
-        } else if self.few_ranks && count > SHORT {
+        } else if self.few_ranks && count > MAX_SORTED_VALUES {
             let mut values = Vec::with_capacity(count);
             self.slices(group).for_each(|slice| values.extend_from_slice(slice));
             select(&mut values, &places, &mut found);
@@ -230,7 +230,8 @@ impl<T: Ordinal> Lists<T> {
         self.long.clear();
         let counts: Vec<usize> = (0..self.len()).map(|group| self.count(group)).collect();
         let ends = shares(&counts, threads);
-        let (sorted, longest) = if self.few_ranks { (SHORT, LONG) } else { (usize::MAX, usize::MAX) };
+        let (sorted, longest) =
+            if self.few_ranks { (MAX_SORTED_VALUES, MIN_VALUES_TO_SEARCH) } else { (usize::MAX, usize::MAX) };
         let shared = Shared { ends, threads, longest, empty };
         let (long, moments) = match counts.iter().any(|count| (2..=sorted).contains(count)) {
             true => {

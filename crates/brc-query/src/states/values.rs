@@ -229,7 +229,7 @@ impl Accumulator for AllValues {
     }
 
     fn is_sound(&self) -> bool {
-        let has_power = !matches!(self.kept, Kept::Decimals(_, digits) if digits > decimals::MOST_DIGITS);
+        let has_power = !matches!(self.kept, Kept::Decimals(_, digits) if digits > decimals::MAX_DIGITS);
         has_power && for_lists!(&self.kept, lists => lists.is_sound())
     }
 

@@ -182,17 +182,17 @@ fn what_does_not_make_sense_is_refused() {
         ("regexp_replace(t, '(', '')", "'regexp_replace' needs a regular expression: unclosed group"),
         (
             r"regexp_replace(t, 'a', '\1')",
-            "'regexp_replace' needs groups that its pattern has: 0, but \\1 is beyond, found string",
+            "'regexp_replace' needs groups that its pattern has: 0, but \\1 is beyond, found '\\1'",
         ),
         (
             "regexp_replace(t, 'a', 'b', 'q')",
-            "'regexp_replace' needs options among i (ignore case), c, s (dot matches \\n) and g, found string",
+            "'regexp_replace' needs options among i (ignore case), c, s (dot matches \\n) and g, found 'q'",
         ),
         (
             "regexp_extract(t, '(a)', 2)",
             "'regexp_extract' needs the number of a group of its pattern, from 0 to 1, found int64",
         ),
-        ("split_part(t, '-', 'a')", "'split_part' needs an integer, found string"),
+        ("split_part(t, '-', 'a')", "'split_part' needs an integer, found 'a'"),
         ("lpad(t, 1.5)", "'lpad' needs an integer, found decimal(2,1)"),
         ("date_diff('eon', date '2024-01-01', date '2024-01-01')", "'date_diff' needs year, quarter"),
         ("date_diff('day', time '01:00', date '2024-01-01')", "'date_diff' needs another value like the first"),
@@ -235,7 +235,15 @@ fn what_does_not_make_sense_is_refused() {
         ("cast(3000000000 as date)", "cannot cast '3000000000' to date"),
         ("bool_and(x)", "'bool_and' needs a condition, or a column of true and false"),
         ("quantile_cont(s, 0.5)", "'quantile_cont' needs a column of numbers, dates or times, found string"),
-        ("percentile_cont(0.5) within group (order by x desc)", "'desc' inside 'within group' is not supported"),
+        ("t like t", "'like' needs a constant string, found string that is not constant"),
+        (
+            "percentile_cont(0.1) within group (order by x desc)",
+            "'desc' inside 'within group' after 'percentile_cont' is not supported; take the other end: 0.1 for 0.9",
+        ),
+        (
+            "percentile_disc(0.1) within group (order by x desc)",
+            "'desc' inside 'within group' after 'percentile_disc' is not supported\n",
+        ),
         ("sum(x) within group (order by x)", "'within group' after 'sum' is not supported"),
     ] {
         let found = value(expression);

@@ -35,7 +35,7 @@ enum Data {
 }
 
 /// One more than the largest number of as many digits as there can be.
-const MOST_DIGITS: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
+const DIGITS_LIMIT: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
 
 impl Cells {
     /// No values of that type.
@@ -52,7 +52,7 @@ impl Cells {
             PhysicalType::Bytes => Data::Bytes { ends: Vec::with_capacity(rows), bytes: Vec::new() },
         };
         // Decimals of few digits have been stored with more of them.
-        let largest = if logical_type == LogicalType::Uuid { u128::MAX } else { MOST_DIGITS - 1 };
+        let largest = if logical_type == LogicalType::Uuid { u128::MAX } else { DIGITS_LIMIT - 1 };
         Self { data, validity: BitmapBuffer::default(), largest }
     }
 

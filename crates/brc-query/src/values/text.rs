@@ -58,8 +58,8 @@ impl Text<'_> {
             return self.fault.is_none();
         }
         let needed = length.saturating_add(more);
-        let grown = needed.max(capacity.saturating_mul(2)).min(MOST_BYTES);
-        if needed > MOST_BYTES {
+        let grown = needed.max(capacity.saturating_mul(2)).min(MAX_BYTES);
+        if needed > MAX_BYTES {
             self.fault = Some(EvalError::TooLarge(None));
         } else if !self.allowance.allows(capacity, grown) {
             self.fault = Some(EvalError::TooLarge(Some(self.allowance.0)));
@@ -71,4 +71,4 @@ impl Text<'_> {
 }
 
 /// Offsets of strings have 31 bits.
-const MOST_BYTES: usize = i32::MAX as usize;
+const MAX_BYTES: usize = i32::MAX as usize;

@@ -111,7 +111,8 @@ pub(crate) struct AsFloat {
     pub(crate) value: f64,
     /// Whether the shortest text of the float is the text that was read.
     pub(crate) is_same_text: bool,
-    /// Whether the shortest text of the float is the same number.
+    /// Whether the shortest text of the float is the same number, or the text is the float with more digits than that,
+    /// as `%.17g` and `%.18e` print it.
     pub(crate) is_exact: bool,
 }
 
@@ -129,13 +130,24 @@ pub(crate) fn as_float(text: &[u8]) -> Option<AsFloat> {
     Value::Float(value).write(LogicalType::Float64, &mut shortest);
     let is_same_text = shortest == text;
     let is_exact = match value.is_finite() {
-        true => is_same_text || digits_and_exponent(text) == digits_and_exponent(&shortest),
+        true => is_same_text || digits_and_exponent(text) == digits_and_exponent(&shortest) || is_printed(value, text),
         false => !text.iter().any(u8::is_ascii_digit),
     };
     Some(AsFloat { value, is_same_text, is_exact })
 }
 
-/// Whether the shortest text of a number that was parsed as a float is the same number.
+/// The maximum number of significant digits that a program prints of a float.
+const MAX_PRINTED_DIGITS: usize = 40;
+
+/// Whether a text has the digits of a float, rounded to as many as there are.
+fn is_printed(value: f64, text: &[u8]) -> bool {
+    let mantissa = text.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
+    let significant = mantissa.iter().filter(|byte| byte.is_ascii_digit()).skip_while(|&&byte| byte == b'0').count();
+    (1..=MAX_PRINTED_DIGITS).contains(&significant)
+        && digits_and_exponent(format!("{value:.*e}", significant - 1).as_bytes()) == digits_and_exponent(text)
+}
+
+/// Whether a number that was parsed as a float is [that float](AsFloat::is_exact).
 pub(crate) fn is_exact_float(text: &[u8]) -> bool {
     as_float(text).is_some_and(|float| float.is_exact)
 }
@@ -164,8 +176,35 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn floats_with_more_digits_than_they_need_are_exact() {
+        for (text, is_exact) in [
+            ("0.10000000000000001", true),
+            ("3.455841920647860221e-01", true),
+            ("-2.0000000000000002e-05", true),
+            ("1.49999999999999994e-01", true),
+            ("1.50000000000000000e-01", true),
+            ("0.1000000000000000055511151231257827", true),
+            ("0.1000000000000000055511151231257828", false),
+            ("1.00000000000000011e0", false),
+            ("12345678901234567", false),
+            ("9007199254740993", false),
+        ] {
+            assert_eq!(is_exact_float(text.as_bytes()), is_exact, "{text}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn printed_floats_are_exact(bits in any::<u64>(), digits in 16usize..25) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let text = format!("{value:.digits$e}");
+            let float = as_float(text.as_bytes()).unwrap();
+            prop_assert!(float.is_exact && float.value == value, "{}", text);
+        }
+
         #[test]
         fn short_numbers_are_exact_floats(text in "(0|[1-9][0-9]{0,6})(\\.0{0,5}[0-9]{0,3}[1-9]?)?") {
             let digits = text.bytes().filter(u8::is_ascii_digit).count();

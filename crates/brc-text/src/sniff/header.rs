@@ -43,7 +43,12 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
     };
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(SampleRows::iter));
     let below: Vec<&[Cell<'_>]> = below.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
-    let row = with_row_names(table.row(first), &below, delimiter);
+    // Above row names, aligned headers are indented.
+    let may_have_row_names = delimiter != Delimiter::Blanks || table.is_indented(first) || !table.is_aligned(first);
+    let row = match may_have_row_names {
+        true => with_row_names(table.row(first), &below, delimiter),
+        false => table.row(first).to_vec(),
+    };
     let (weight, evidence) = if below.is_empty() { judge_alone(&row) } else { judge_by(&row, &below) };
     let text = |cell: &Cell<'_>| String::from_utf8_lossy(cell.bytes).replace("\"\"", "\"");
     let mut cells: Vec<String> = row.iter().map(text).collect();

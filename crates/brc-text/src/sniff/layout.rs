@@ -3,6 +3,7 @@
 use super::Preamble;
 use super::comments::{self, Comments, Leading};
 use super::header::{self, Header};
+use super::kind::Kind;
 use super::preamble;
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
@@ -22,9 +23,13 @@ pub(super) struct Layout {
     pub(super) width: usize,
     /// What seems not to belong to the table at the end of the file.
     pub(super) trailing: Trailing,
-    /// The number of rows whose last field, the rest of the line, has runs of blanks, if only few rows have them: a
-    /// value with a blank may have shifted their fields.
+    /// The number of rows whose last field, the rest of the line, has runs of blanks, if only few rows or the first one
+    /// have them: a value with a blank may have shifted their fields.
     pub(super) shifted: usize,
+    /// The first column of text with an unquoted `\N` as a field, which MySQL and PostgreSQL write for null.
+    pub(super) null_marks: Option<usize>,
+    /// Whether every second column is empty, as if the delimiter had two bytes.
+    pub(super) is_doubled: bool,
     /// The number of rows of the table in the sample of the file's start.
     pub(super) rows: usize,
     /// Whether comments are among the lines before the table.
@@ -111,6 +116,8 @@ impl Layout {
             header: header::judge(&tables, first, width, dialect.delimiter),
             width,
             shifted,
+            null_marks: text_with_null_marks(&tables, first, width),
+            is_doubled: has_empty_columns_between(&tables, first, width),
             trailing: samples.end(&tables).map_or(Trailing::default(), |table| Trailing::of(table, width)),
             rows: tables
                 .first()
@@ -119,14 +126,37 @@ impl Layout {
     }
 }
 
-/// The number of rows of `width` fields whose last one has two blanks in a row; 0 if most rows have them.
+/// The number of rows of `width` fields whose last one has two blanks in a row; 0 if most rows have them, unless the
+/// first one does, which may be a header.
 fn few_with_runs_of_blanks(tables: &[SampleRows<'_>], width: usize) -> usize {
     let last = tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width).filter_map(<[_]>::last);
     let has_run =
         |cell: &Cell<'_>| !cell.is_quoted && cell.bytes.windows(2).any(|pair| pair.iter().all(|byte| is_blank(*byte)));
     let runs: Vec<bool> = last.map(has_run).collect();
     let found = runs.iter().filter(|has_run| **has_run).count();
-    if found * 2 < runs.len() { found } else { 0 }
+    if found * 2 < runs.len() || runs.first() == Some(&true) { found } else { 0 }
+}
+
+/// The rows of the table that have `width` fields.
+fn rows_of<'t, 'a>(tables: &'t [SampleRows<'a>], first: usize, width: usize) -> impl Iterator<Item = &'t [Cell<'a>]> {
+    let start = tables.first().into_iter().flat_map(move |table| table.iter().skip(first));
+    start.chain(tables.iter().skip(1).flat_map(SampleRows::iter)).filter(move |row| row.len() == width)
+}
+
+/// The first column that has `\N` without quotes among text.
+fn text_with_null_marks(tables: &[SampleRows<'_>], first: usize, width: usize) -> Option<usize> {
+    let is_mark = |cell: &Cell<'_>| !cell.is_quoted && cell.bytes == br"\N";
+    let is_text = |cell: &Cell<'_>| !Kind::of(cell).is_typed() && Kind::of(cell) != Kind::Null;
+    let below = || rows_of(tables, first + 1, width);
+    (0..width).find(|&column| below().any(|row| is_mark(&row[column])) && below().any(|row| is_text(&row[column])))
+}
+
+/// Whether there are several rows, whose every second field is empty in all of them, and no other.
+fn has_empty_columns_between(tables: &[SampleRows<'_>], first: usize, width: usize) -> bool {
+    let is_doubled =
+        |row: &[Cell<'_>]| row.iter().enumerate().all(|(column, cell)| cell.is_empty() == (column % 2 == 1));
+    let rows = || rows_of(tables, first, width);
+    width > 2 && width % 2 == 1 && rows().nth(1).is_some() && rows().all(is_doubled)
 }
 
 /// What follows the last row of the usual width at the end of a file.

@@ -73,6 +73,8 @@ pub struct Sniffed {
     are_comments_skipped: bool,
     /// The number of sampled rows whose fields may be shifted, because blanks separate fields and a value has some.
     shifted: usize,
+    /// Notes about fields that are probably not what the file's author means.
+    doubts: Vec<String>,
     /// Whether most lines end with two carriage returns and a line feed.
     has_two_returns: bool,
     /// The note about a text that is not UTF-8, if the user sets no charset.
@@ -111,7 +113,12 @@ impl Sniffed {
             let keeps = if self.are_comments_skipped { "--comment none --skip 0" } else { "--skip 0" };
             format!("{} before the {place} skipped ({keeps} keeps {them})", count(lines as usize, "line"))
         });
-        let unnamed = (self.unnamed > 0).then(|| unnamed_columns(self.unnamed));
+        let unnamed = (self.unnamed > 0).then(|| match self.dialect.delimiter {
+            Delimiter::Byte(_) => unnamed_columns(self.unnamed),
+            Delimiter::Blanks => {
+                format!("{}: a name or a value with a blank may have shifted the others", unnamed_columns(self.unnamed))
+            }
+        });
         let shifted = (self.shifted > 0).then(|| {
             let rows = count(self.shifted, "sampled row");
             format!("{rows} with runs of blanks in the last column: a value with a blank may have shifted the others")
@@ -121,7 +128,7 @@ impl Sniffed {
             own => own,
         });
         let renamed = if self.dialect.header { names::renamed(own, &self.names) } else { None };
-        let notes = preamble.into_iter().chain(unnamed).chain(renamed).chain(shifted);
+        let notes = preamble.into_iter().chain(unnamed).chain(renamed).chain(shifted).chain(self.doubts.clone());
         let returns = self.has_two_returns.then(|| {
             "lines end with two carriage returns and a line feed: the last column keeps one of them, which tr -d '\\r' \
              removes from the text"
@@ -193,6 +200,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
+    let doubts = doubts(&layout, &dialect, overrides, &names);
     let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
     Sniffed {
         needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
@@ -200,6 +208,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         is_preamble_inferred: layout.preamble_lines > 0,
         are_comments_skipped: layout.are_comments_skipped,
         shifted: layout.shifted,
+        doubts,
         has_two_returns,
         not_utf8: report.not_utf8,
         first_row: layout.header.cells.unwrap_or_default(),
@@ -208,6 +217,24 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         findings: report.findings,
         advice: report.advice,
     }
+}
+
+/// Notes about fields that are probably not what the file's author means.
+fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, names: &[String]) -> Vec<String> {
+    let marked = layout.null_marks.filter(|_| dialect.escape.is_none() && overrides.null_tokens.is_none());
+    let marked = marked.and_then(|column| names.get(column)).map(|name| {
+        format!("the \\N in '{name}' is text; --null ',\\N' reads it as null, as MySQL and PostgreSQL mean it")
+    });
+    let doubled = match dialect.delimiter {
+        Delimiter::Byte(byte) if layout.is_doubled && overrides.delimiter.is_none() => {
+            let two = format!("{0}{0}", char::from(byte));
+            Some(format!(
+                "every second column is empty; if the delimiter is '{two}', make it a single one: sed 's/{two}/\\t/g'"
+            ))
+        }
+        _ => None,
+    };
+    marked.into_iter().chain(doubled).collect()
 }
 
 /// The delimiter that a first line such as `sep=;` declares for spreadsheets.

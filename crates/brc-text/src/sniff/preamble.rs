@@ -95,7 +95,8 @@ fn after_titles(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter
     let titles = table.iter().skip(first).take_while(|row| is_title(row)).count();
     let after = first + titles;
     let below = table.len().saturating_sub(after);
-    let again = table.iter().skip(after).filter(|row| is_title(row)).count();
+    // Rows without any value, as spreadsheets add them at the end, are no titles.
+    let again = table.iter().skip(after).filter(|row| is_title(row) && !row[0].is_empty()).count();
     let is_table = titles > 0 && below > 0 && again * 10 < below;
     if is_table && header::judge(tables, after, width, delimiter).is_there() { after } else { first }
 }

@@ -19,6 +19,8 @@ pub(super) struct SampleRows<'a> {
 #[derive(Debug)]
 struct Row {
     start: usize,
+    /// The number of blanks before the first cell, if blanks delimit.
+    indent: usize,
     cells: Range<usize>,
 }
 
@@ -106,6 +108,20 @@ impl<'a> SampleRows<'a> {
         }
     }
 
+    /// Whether the first cell of a row starts further to the right than that of the next row that is not empty.
+    pub(super) fn is_indented(&self, index: usize) -> bool {
+        let below = self.rows[index + 1..].iter().find(|row| !self.cells[row.cells.start].is_empty());
+        below.is_some_and(|below| self.rows[index].indent > below.indent)
+    }
+
+    /// Whether two cells of a row without quotes are separated by several bytes.
+    pub(super) fn is_aligned(&self, index: usize) -> bool {
+        let end = |cell: &Cell<'_>| cell.bytes.as_ptr_range().end as usize;
+        let is_apart = |pair: &[Cell<'_>]| pair[1].bytes.as_ptr() as usize > end(&pair[0]) + 1;
+        let row = self.row(index);
+        !row.iter().any(|cell| cell.is_quoted) && row.windows(2).any(is_apart)
+    }
+
     /// Whether a field without quotes contains a line feed.
     pub(super) fn have_unquoted_line_feed(&self) -> bool {
         self.cells.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&b'\n'))
@@ -191,6 +207,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
             return;
         }
         let first = self.rows.cells.len();
+        let indent = if self.blanks_delimit { self.after_blanks(start) - start } else { 0 };
         loop {
             if self.blanks_delimit {
                 self.at = self.after_blanks(self.at);
@@ -209,7 +226,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
             }
         }
         self.at = self.at.min(self.bytes.len());
-        self.rows.rows.push(Row { start, cells: first..self.rows.cells.len() });
+        self.rows.rows.push(Row { start, indent, cells: first..self.rows.cells.len() });
     }
 
     /// Reads the field at the current position, and advances to its delimiter or line end, or to the end.

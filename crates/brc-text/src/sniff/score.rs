@@ -216,11 +216,14 @@ impl Shape {
         (width > 1 && is_table && before <= position).then_some(shape)
     }
 
-    /// The number of columns of a table whose last column takes the rest of the line: the usual width or, if that is
-    /// not the width of most rows, the number of aligned columns.
+    /// The number of columns of a table whose last column takes the rest of the line: the usual width. It is the number
+    /// of aligned columns if most rows do not have the usual width, or if the first row, which may be a header, and
+    /// another one have that number.
     pub(super) fn width_with_rest(self, samples: &Samples<'_>, tables: &[SampleRows<'_>]) -> usize {
-        let aligned = aligned_columns(samples, tables, self.width / 2);
-        if self.usual * 2 > self.of_table { self.width } else { aligned.unwrap_or(self.width) }
+        let Some(aligned) = aligned_columns(samples, tables, self.width / 2) else { return self.width };
+        let mut widths = tables.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row)).map(<[Cell<'_>]>::len);
+        let is_of_header = widths.next() == Some(aligned) && widths.any(|width| width == aligned);
+        if self.usual * 2 > self.of_table && !is_of_header { self.width } else { aligned }
     }
 
     /// The pattern score, from 0 to 1. A few uniform rows after others may be a coincidence.
@@ -258,6 +261,8 @@ struct FieldStatistics {
     are_typed: bool,
     /// Whether all fields that are not empty start or end with a tab.
     are_beside_tabs: bool,
+    /// Whether each row has a field with a tab in it, outside of quotes.
+    have_tabs: bool,
     /// Whether some fields start with a double quote that is not a quote in the dialect.
     begin_with_double_quote: bool,
     /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
@@ -267,9 +272,10 @@ struct FieldStatistics {
 impl FieldStatistics {
     fn of(tables: &[SampleRows<'_>], width: usize) -> FieldStatistics {
         let (mut sum, mut count, mut are_typed, mut begin_with_double_quote) = (0.0, 0_u32, true, false);
-        let (mut typed, mut are_beside_tabs) = ([0; 2], true);
+        let (mut typed, mut are_beside_tabs, mut have_tabs) = ([0; 2], true, true);
         let mut is_filled = vec![false; width];
         for row in tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width && !is_empty(row)) {
+            have_tabs &= row.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&b'\t'));
             for (cell, is_filled) in row.iter().zip(&mut is_filled) {
                 let kind = Kind::of(cell);
                 sum += kind.weight();
@@ -286,12 +292,24 @@ impl FieldStatistics {
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
         let wholeness = sum / f64::from(count.max(1));
-        FieldStatistics { width, columns, wholeness, are_typed, are_beside_tabs, begin_with_double_quote, typed }
+        have_tabs &= count > 0;
+        FieldStatistics {
+            width,
+            columns,
+            wholeness,
+            are_typed,
+            are_beside_tabs,
+            have_tabs,
+            begin_with_double_quote,
+            typed,
+        }
     }
 
     /// The score of this number of columns with a delimiter of this prior weight. Few columns may come from a byte
-    /// that is common in text; a single column is what remains if nothing delimits.
+    /// that is common in text; a single column is what remains if nothing delimits. Text hardly ever has tabs, so tabs
+    /// in each row are the delimiters.
     fn columns_score(&self, delimiter: Delimiter, prior: f64) -> f64 {
+        let prior = if self.have_tabs { prior / 2.0 } else { prior };
         let chance = if prior > 0.8 { 0.5 } else { 1.0 };
         match self.columns {
             // Tabs next to all fields are more likely delimiters of an empty column than alignment.

@@ -100,7 +100,7 @@ fn deliver(
     if tests.is_some() { sink.tested(&batch, (left < rows).then_some(&bits)) } else { sink.batch(&batch) }
 }
 
-const _: () = assert!(BATCH_ROWS <= runs::MOST_ROWS, "one call restores a batch");
+const _: () = assert!(BATCH_ROWS <= runs::MAX_ROWS, "one call restores a batch");
 
 /// The stored positions of some rows of a clustered row group.
 pub(super) struct RowPositions<'a> {

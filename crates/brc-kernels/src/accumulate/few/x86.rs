@@ -7,23 +7,23 @@ macro_rules! one_pass {
         /// Values of at most this many bits cannot overflow the 32-bit partial sums of a chunk, excluding the sign.
         const SMALL_BITS: u32 = 31 - (super::super::CHUNK / NARROW).ilog2();
 
-        /// Adds the number of rows of each group to `counts`. There are [few](FEW) groups.
+        /// Adds the number of rows of each group to `counts`. There are [few](MAX_GROUPS) groups.
         #[target_feature(enable = $features)]
         pub(in super::super) fn count(groups: &[u32], counts: &mut [i64]) {
             match counts.len() {
                 0..=2 => count_of::<2>(groups, counts),
                 3..=4 => count_of::<4>(groups, counts),
-                _ => count_of::<FEW>(groups, counts),
+                _ => count_of::<MAX_GROUPS>(groups, counts),
             }
         }
 
-        /// Adds the values of at most a chunk to the sums of their groups, of which there are [few](FEW).
+        /// Adds the values of at most a chunk to the sums of their groups, of which there are [few](MAX_GROUPS).
         #[target_feature(enable = $features)]
         pub(in super::super) fn add<T: Narrow>(groups: &[u32], values: &[T], sums: &mut [i64]) {
             match sums.len() {
                 0..=2 => add_of::<2, T>(groups, values, sums),
                 3..=4 => add_of::<4, T>(groups, values, sums),
-                _ => add_of::<FEW, T>(groups, values, sums),
+                _ => add_of::<MAX_GROUPS, T>(groups, values, sums),
             }
         }
 
@@ -33,7 +33,7 @@ macro_rules! one_pass {
             match sums.len() {
                 0..=2 => add_wide_of::<2, T>(groups, values, sums),
                 3..=4 => add_wide_of::<4, T>(groups, values, sums),
-                _ => add_wide_of::<FEW, T>(groups, values, sums),
+                _ => add_wide_of::<MAX_GROUPS, T>(groups, values, sums),
             }
         }
 
@@ -146,7 +146,7 @@ fn last<T: Copy, const LANES: usize>(rest: &[T], filler: T) -> [T; LANES] {
 
 /// 64-byte registers.
 pub(super) mod avx512 {
-    use super::super::FEW;
+    use super::super::MAX_GROUPS;
     use super::last;
     use crate::accumulate::table::NO_GROUP;
     use std::arch::x86_64::*;
@@ -237,7 +237,7 @@ pub(super) mod avx512 {
 
 /// 32-byte registers.
 pub(super) mod avx2 {
-    use super::super::FEW;
+    use super::super::MAX_GROUPS;
     use super::last;
     use crate::accumulate::table::NO_GROUP;
     use crate::cpu::four_lanes;

@@ -60,7 +60,7 @@ impl Displacements {
     /// # Safety
     /// The processor has AVX2.
     #[inline(always)]
-    unsafe fn new(few: &[u8; KeyTable::FEW_GROUPS]) -> Self {
+    unsafe fn new(few: &[u8; KeyTable::MAX_FEW_GROUPS]) -> Self {
         // SAFETY: promised by the caller; there are eight times sixteen displacements.
         unsafe {
             let sixteen = |part: usize| _mm_loadu_si128(few.as_ptr().add(16 * part).cast());
@@ -81,7 +81,8 @@ impl Displacements {
     unsafe fn of(self, hashes: [__m256i; 2]) -> [__m256i; 2] {
         // SAFETY: promised by the caller.
         unsafe {
-            let groups = |half: usize| _mm256_srli_epi32::<{ 32 - KeyTable::FEW_GROUPS.ilog2() as i32 }>(hashes[half]);
+            let groups =
+                |half: usize| _mm256_srli_epi32::<{ 32 - KeyTable::MAX_FEW_GROUPS.ilog2() as i32 }>(hashes[half]);
             let words = _mm256_packs_epi32(groups(0), groups(1));
             let bytes = _mm256_packus_epi16(words, words);
             // Packing leaves groups of four from alternating registers. All sixteen are needed in both halves.

@@ -14,7 +14,7 @@ use crate::values::error::BatchError;
 use crate::values::selection::Selection;
 use crate::values::view::both_valid;
 use brc_core::{Batch, BitmapBuffer, Column, Summary};
-use brc_kernels::accumulate::table::{self, MAX_SLOTS, MOST_AT_ONCE, Operand, SlotTable};
+use brc_kernels::accumulate::table::{self, MAX_AT_ONCE, MAX_SLOTS, Operand, SlotTable};
 use brc_kernels::cpu::Level;
 use std::collections::HashMap;
 
@@ -278,7 +278,7 @@ impl Accumulators {
         for _ in 0..2 {
             match self.columns[column].states[state].state.offer(level, values)? {
                 Offer::Unfit => return Ok(None),
-                Offer::Slots(offered) if offered.iter().any(|(_, most)| *most > MOST_AT_ONCE) => return Ok(None),
+                Offer::Slots(offered) if offered.iter().any(|(_, most)| *most > MAX_AT_ONCE) => return Ok(None),
                 Offer::Slots(offered) => {
                     let (table, first, offered) = match place {
                         SlotPosition::Slots { table, first } => (table, first, offered),
@@ -399,7 +399,7 @@ fn next_place(tables: &mut Vec<usize>, wanted: usize) -> SlotPosition {
 /// Whether a batch of which the operands of a slot come together to `most` may be added; room is made if that is easy.
 fn reserve(table: &mut SlotTable, slot: usize, operand: &Operand<'_>, most: u64) -> bool {
     let is_counted = matches!(operand, Operand::Counted(_));
-    table.reserve(slot, most) || (most <= MOST_AT_ONCE && tighten(table, slot, is_counted) && table.reserve(slot, most))
+    table.reserve(slot, most) || (most <= MAX_AT_ONCE && tighten(table, slot, is_counted) && table.reserve(slot, most))
 }
 
 /// Makes room in a slot, which holds [`Counted`](table::Counted) words or plain sums; `false` if less than half is free

@@ -54,7 +54,7 @@ impl Coded {
 /// The values of a dictionary in order, each once, and the rank of each of its codes among them.
 fn sorted(dictionary: &Dictionary) -> (Dictionary, Vec<u32>) {
     let mut codes: Vec<(u128, u32)> = (0..dictionary.len() as u32).map(|code| (0, code)).collect();
-    sort(dictionary, &mut codes, 0, MOST_PIECES);
+    sort(dictionary, &mut codes, 0, MAX_PIECES);
     let (mut names, mut ranks) = (Dictionary::new(), vec![0; codes.len()]);
     names.reserve(dictionary.len(), dictionary.value_bytes());
     for (_, code) in codes {
@@ -66,7 +66,7 @@ fn sorted(dictionary: &Dictionary) -> (Dictionary, Vec<u32>) {
 }
 
 /// Values are sorted by at most this many pieces of 16 bytes; where these are equal, whole values are compared.
-const MOST_PIECES: u32 = 4;
+const MAX_PIECES: u32 = 4;
 
 /// Fewer values are compared as a whole.
 const MIN_VALUES_FOR_RADIX_SORT: usize = 32;

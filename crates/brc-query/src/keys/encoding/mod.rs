@@ -36,11 +36,11 @@ const GROUPS_OF_VALUE: usize = 4;
 
 /// A dictionary that is known to have all values is used if it has no more values than this, because they are sorted
 /// first.
-const MOST_VALUES: usize = 1 << 17;
+const MAX_VALUES: usize = 1 << 17;
 
-/// The same limit if strings would otherwise take more than [`LONG`] bytes of a tuple.
-const MOST_LONG_VALUES: usize = 1 << 20;
-const LONG: usize = 16;
+/// The same limit if strings would otherwise take more than [`MIN_LONG_BYTES`] bytes of a tuple.
+const MAX_LONG_VALUES: usize = 1 << 20;
+const MIN_LONG_BYTES: usize = 16;
 
 /// Tuples of more words are not encoded.
 const WIDEST: usize = 16;
@@ -318,8 +318,10 @@ fn widen(kinds: &mut [Kind], bounds: &[Option<(i64, i64)>], nulls: u32) {
     let unknown = |(kind, bounds): &(&mut Kind, &Option<_>)| bounds.is_none() && matches!(kind, Kind::Integers { .. });
     let integers = kinds.iter_mut().zip(bounds).filter(unknown).count() as u32;
     // Each range becomes at least this many bits larger.
-    const LEAST: u32 = 3;
-    let Some(bits) = ((used + LEAST * integers).next_multiple_of(64) - used).checked_div(integers) else { return };
+    const MIN_MARGIN_BITS: u32 = 3;
+    let Some(bits) = ((used + MIN_MARGIN_BITS * integers).next_multiple_of(64) - used).checked_div(integers) else {
+        return;
+    };
     for (kind, _) in kinds.iter_mut().zip(bounds).filter(unknown) {
         if let Kind::Integers { min, span } = kind {
             let all = bits_of(*span) + bits;
@@ -357,7 +359,7 @@ fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &
             let inline = (longest <= LONGEST).then_some(Kind::Inline { longest });
             let short = || Symbols::of(strings()).map(|symbols| Kind::Symbols(Box::new(symbols))).or(inline);
             let is_whole = |dictionary: &Dictionary| match dictionary.is_complete() {
-                true => dictionary.len() <= MOST_VALUES,
+                true => dictionary.len() <= MAX_VALUES,
                 false => dictionary.len() * GROUPS_OF_VALUE <= sample.groups(),
             };
             let coded = |dictionary: &Dictionary| Kind::Coded(Arc::new(Coded::of(dictionary)));
@@ -365,7 +367,9 @@ fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &
                 Some(dictionary) if is_whole(dictionary) => Some(coded(dictionary)),
                 Some(dictionary) => Some(match short() {
                     Some(Kind::Inline { longest })
-                        if longest > LONG && dictionary.is_complete() && dictionary.len() <= MOST_LONG_VALUES =>
+                        if longest > MIN_LONG_BYTES
+                            && dictionary.is_complete()
+                            && dictionary.len() <= MAX_LONG_VALUES =>
                     {
                         coded(dictionary)
                     }

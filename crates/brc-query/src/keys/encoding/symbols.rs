@@ -54,7 +54,7 @@ struct Text(u64);
 
 impl Text {
     /// The most bytes of a text.
-    const MOST: usize = 7;
+    const MAX_BYTES: usize = 7;
 
     fn with(self, position: usize, symbol: u8) -> Self {
         Self(self.bytes() | (u64::from(symbol) << (8 * position)) | ((position as u64 + 1) << 56))
@@ -205,7 +205,7 @@ fn alphabets<'a>(strings: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Alphabet
 fn texts(alphabets: &[Alphabet]) -> (usize, Vec<Text>) {
     let mut texts = vec![Text::default()];
     let mut positions = 0;
-    for alphabet in alphabets.iter().take(Text::MOST) {
+    for alphabet in alphabets.iter().take(Text::MAX_BYTES) {
         if positions > 0 && texts.len() as u64 * (alphabet.len() as u64 + 1) > TEXTS {
             break;
         }
