@@ -12,9 +12,6 @@ use std::path::Path;
 /// The exit code of a successful run.
 pub(crate) const SUCCESS: u8 = 0;
 
-/// The last line that may be part of a title.
-const MAX_TITLE_LINE: u64 = 30;
-
 /// Describes an error of the libraries with hints and an exit code.
 pub(crate) fn describe(error: &Error) -> Failure {
     Failure { message: error.to_string(), hints: hints(error), code: exit_code(error) }
@@ -39,7 +36,7 @@ fn hints(error: &Error) -> Vec<String> {
         );
     }
     if let Error::BadRow { fault, place, .. } = error {
-        if matches!(fault, RowFault::Columns { .. }) && place.line <= MAX_TITLE_LINE {
+        if matches!(fault, RowFault::Columns { expected, .. } if place.line <= 2 || *expected == 1) {
             hints.push("if the table starts further down, --skip N skips the first N lines".to_owned());
         }
         hints.extend(hint(fault));
@@ -81,7 +78,7 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
              the delimiter is wrong, set it with --delimiter",
         ),
         RowFault::CutOff { .. } => Some(
-            "the file may be cut off; --ragged pad fills missing columns with nulls; --skip-footer N skips the last N lines",
+            "the file may be cut off; --ragged pad fills columns that are missing at the end with nulls; --skip-footer N skips the last N lines",
         ),
         RowFault::Columns { .. } => {
             Some("if a field contains the delimiter, set --quote or --escape; --ragged reject leaves such rows out")
