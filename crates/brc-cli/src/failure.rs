@@ -36,10 +36,10 @@ fn hints(error: &Error) -> Vec<String> {
         );
     }
     if let Error::BadRow { fault, place, .. } = error {
+        hints.extend(hint(fault));
         if matches!(fault, RowFault::Columns { expected, .. } if place.line <= 2 || *expected == 1) {
             hints.push("if the table starts further down, --skip N skips the first N lines".to_owned());
         }
-        hints.extend(hint(fault));
     }
     if matches!(error, Error::Io { path, .. } if *path == temporary::directory()) {
         let option = if temporary::chosen_directory().is_some() { "--temp-dir" } else { "TMPDIR" };

@@ -141,6 +141,11 @@ fn floats_with_more_digits_than_they_need_are_floats() {
         &place.run("convert t.csv t.buren"),
         "2 values of 'x' will be written differently (0.10000000000000001 → 0.1)",
     );
+    // The same wherever the exponent is.
+    let decimals = "1.5\n0.10000000000000001\n1.1000000000000001\n".repeat(9000);
+    for text in [format!("x\n{decimals}1e-7\n"), format!("x\n1e-7\n{decimals}")] {
+        assert_eq!(query(text, "select min(x) as min, max(x) as max").text(), "min,max\n1e-7,1.5\n");
+    }
     // A number of which a float would be another one stays text.
     place.write("t.csv", "x\n9007199254740993\n1e5\n");
     assert_eq!(place.run("sniff t.csv --schema").text(), "x:string\n");
@@ -172,8 +177,15 @@ fn tabs_in_each_row_are_delimiters() {
     let place = Place::new();
     place.write("t.txt", "freq,unit,geo\t2019 \t2020\nA,PC,AT\t1.5 p\t2.5\nA,PC,BE\t: \t3.5 e\nA,PC,BG\t0.5 p\t2 b\n");
     assert!(place.run("cat t.txt").text().starts_with("\"freq,unit,geo\",2019,2020\n"));
-    place.write("t.csv", "name,note\nann,\tx\nbob,\ty\n");
-    assert!(place.run("cat t.csv").text().starts_with("name,note\n"));
+    for (text, columns) in [
+        ("name,note\nann,\tx\nbob,\ty\n", "name,note\n"),
+        ("1,2.5,foo bar\tbaz\n2,3.5,foo\tw\n3,4.5,q\tr\n", "column_1,column_2,column_3\n"),
+        ("id,name,val\t# c\n1,ann,2.5\t# x\n2,bob,3.5\t# y\n", "id,name,val\t# c\n"),
+    ] {
+        place.write("t.csv", text);
+        let found = place.run("cat t.csv").text();
+        assert!(found.starts_with(columns), "{found}");
+    }
 }
 
 #[test]
@@ -239,6 +251,10 @@ fn names_with_points_are_columns_and_others_are_unknown() {
     query(text, "select mean.x, x, t.x as y").fails_with(2, "unknown column 't.x'");
     assert_eq!(query(text, "select mean.x as a, x, t.x as y from t").text(), "a,x,y\n1.5,100,100\n");
     let place = Place::new();
+    place.write("f.csv", "from,to,n\nOSL,BGO,1\n");
+    let text =
+        place.run_of(&["query", "select f.from, f.to as t from f.csv f where f.n = 1", "--format", "csv"]).text();
+    assert_eq!(text, "from,t\nOSL,BGO\n");
     place.write("n.json", "{\"id\":1,\"user\":{\"name\":\"Ann\"},\"name\":\"other\"}\n");
     place.run_of(&["query", "n.json", "select user.name"]).fails_with(2, "unknown column 'user.name'");
 }

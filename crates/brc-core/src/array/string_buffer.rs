@@ -127,7 +127,7 @@ impl StringBuffer {
         self.clear();
         for &row in rows {
             self.bytes.extend_from_slice(strings.get(row as usize));
-            // All of the strings are no longer than that.
+            // All of the others together are no longer than offsets hold.
             self.offsets.push(self.bytes.len() as i32);
         }
         self.as_strings()

@@ -22,7 +22,7 @@ impl Unknown {
             name: name.to_owned(),
             meant: known
                 .clone()
-                .find(|known| is_last_part(name, known))
+                .find(|known| is_last_part(name, known) || is_last_part(known, name))
                 .or(meant(name, known.clone()))
                 .map(str::to_owned),
             known: known.collect::<Vec<_>>().join(", "),
@@ -73,7 +73,11 @@ impl<'a> Names<'a> {
     /// That there is none, and which name is close.
     pub(crate) fn find(&self, name: &str) -> Result<usize, Unknown> {
         self.position(name).ok_or_else(|| {
-            match self.schema.unsupported_columns().iter().find(|column| column.name == name) {
+            // A field of a struct is named after it, with a dot.
+            let is_of = |column: &&UnsupportedColumn| {
+                name.strip_prefix(column.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            match self.schema.unsupported_columns().iter().find(is_of) {
                 Some(column) => Unknown::UnsupportedColumn(column.clone()),
                 None => {
                     let known = self.schema.fields().iter().map(|field| field.name.as_str());
@@ -103,6 +107,8 @@ mod tests {
         let expected =
             "unknown column 'R'; write \"Solar.R\" in double quotes, because of its dot (columns: Ozone, Solar.R)";
         assert_eq!(message, expected);
+        let message = Unknown::new("column", "t.R", ["Ozone", "R"].into_iter()).to_string();
+        assert_eq!(message, "unknown column 't.R', did you mean 'R'? (columns: Ozone, R)");
     }
 
     #[test]

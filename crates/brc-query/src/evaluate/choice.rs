@@ -181,8 +181,8 @@ impl<'a> Choice<'a> {
         // Strings that come as codes have the same dictionary in all batches.
         if (shape.is_one || physical != PhysicalType::Bytes) && self.parts.len() == 1 {
             match self.parts.pop() {
-                Some((_, Part::Column(Evaluated::Array(vector)))) => {
-                    return Ok(Evaluated::Array(Array { validity, ..vector }));
+                Some((_, Part::Column(Evaluated::Array(array)))) => {
+                    return Ok(Evaluated::Array(Array { validity, ..array }));
                 }
                 Some((_, Part::Column(Evaluated::Column(Column { data, .. }) | Evaluated::Masked { data, .. })))
                     if !matches!(data, Data::Runs { .. }) =>

@@ -24,7 +24,7 @@ impl Comparison {
         {
             return Ok(Truth::of(mask, &columns, rows));
         }
-        let vector = applied(&self.otherwise, &columns, rows, Allowance::default())?;
-        Truth::of_column(frame.level, &vector.column(), rows)
+        let array = applied(&self.otherwise, &columns, rows, Allowance::default())?;
+        Truth::of_column(frame.level, &array.column(), rows)
     }
 }

@@ -56,7 +56,7 @@ impl Exact {
     pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
         let leaves = self.leaves.iter_mut().map(|leaf| leaf.run(frame)).collect::<Result<Vec<_>, _>>()?;
         match compute(&self.tree, frame, &leaves, &mut self.spare) {
-            Some(vector) => Ok(Evaluated::Array(vector)),
+            Some(array) => Ok(Evaluated::Array(array)),
             None => self.otherwise.run(frame),
         }
     }

@@ -208,7 +208,7 @@ impl Memo {
         if malformed {
             return Err(EvalError::Batch("a code is not in its dictionary"));
         }
-        self.found.vector(self.output, &results)
+        self.found.array(self.output, &results)
     }
 }
 
@@ -255,7 +255,7 @@ impl Found {
     }
 
     /// The results of rows.
-    fn vector(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Array, EvalError> {
+    fn array(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Array, EvalError> {
         if output.physical() == PhysicalType::Bytes {
             let mut validity = BitmapBuffer::default();
             results.iter().for_each(|result| validity.push(result.is_some()));

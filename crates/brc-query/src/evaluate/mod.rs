@@ -113,14 +113,14 @@ impl Evaluated<'_> {
         match self {
             Self::Column(column) => *column,
             Self::Masked { data, validity } => Column { data: *data, validity: validity.bitmap() },
-            Self::Array(vector) => vector.column(),
+            Self::Array(array) => array.column(),
         }
     }
 
     /// The column with memory of its own.
     pub(crate) fn owned(self, logical_type: LogicalType, rows: usize) -> Result<Array, EvalError> {
         match self {
-            Self::Array(vector) => Ok(vector),
+            Self::Array(array) => Ok(array),
             Self::Column(_) | Self::Masked { .. } => {
                 gathered(logical_type, &self.column(), &(0..rows as u32).collect::<Vec<_>>())
             }
@@ -263,7 +263,7 @@ impl Step {
             | Self::Or(_)
             | Self::Not(_)
             | Self::IsNull(_)
-            | Self::Comparison(_) => self.truth(frame)?.vector(frame.level, rows)?,
+            | Self::Comparison(_) => self.truth(frame)?.array(frame.level, rows)?,
             Self::Case { branches, otherwise, shape } => {
                 return case(branches, otherwise.as_deref_mut(), shape, frame);
             }
@@ -323,8 +323,8 @@ impl Frame<'_, '_> {
         });
         let gathered = gathered.collect::<Result<Vec<_>, EvalError>>()?;
         let mut columns: Vec<Column<'_>> = self.batch.columns.to_vec();
-        for (position, vector) in &gathered {
-            columns[*position] = vector.column();
+        for (position, array) in &gathered {
+            columns[*position] = array.column();
         }
         with(&Frame { batch: Batch { rows: rows.len(), columns: &columns }, ..*self })
     }

@@ -17,7 +17,7 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn vector(&self, level: Level, rows: usize) -> Result<Array, EvalError> {
+    pub(super) fn array(&self, level: Level, rows: usize) -> Result<Array, EvalError> {
         let known: Vec<u64> = self.holds.iter().zip(&self.fails).map(|(holds, fails)| holds | fails).collect();
         let validity = BitmapBuffer::of_words(&known, rows);
         Ok(Array { data: bytes(level, &self.holds, rows).into(), validity })

@@ -187,15 +187,15 @@ impl Values {
     ) -> Result<T, EvalError> {
         let Self { programs, columns } = self;
         let Some(rows) = rows else { return run(programs, batch, with) };
-        let vectors = batch.columns.iter().zip(columns.iter()).map(|(column, (logical_type, used))| match used {
+        let arrays = batch.columns.iter().zip(columns.iter()).map(|(column, (logical_type, used))| match used {
             Use::Computed => gathered(*logical_type, column, rows).map(Some),
             Use::Nothing | Use::Delivered(_) => Ok(None),
         });
-        let vectors = vectors.collect::<Result<Vec<_>, _>>()?;
-        let gathered = batch.columns.iter().zip(columns).zip(&vectors);
-        let gathered = gathered.map(|((column, (_, used)), vector)| match (used, vector) {
+        let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+        let gathered = batch.columns.iter().zip(columns).zip(&arrays);
+        let gathered = gathered.map(|((column, (_, used)), array)| match (used, array) {
             (Use::Delivered(kept), _) => kept.gather(column, rows),
-            (_, Some(vector)) => vector.column(),
+            (_, Some(array)) => array.column(),
             (_, None) => Column::integers(Integers::I64(&[])),
         });
         let gathered: Vec<Column<'_>> = gathered.collect();

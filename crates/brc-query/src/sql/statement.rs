@@ -126,7 +126,10 @@ impl Parser {
         }
         let is_next = self.peek_at(2 * names) == &Token::Mul;
         if is_next {
-            let words = (0..names).map(|name| self.peek_at(2 * name).to_string().replace('"', ""));
+            let words = (0..names).filter_map(|name| match self.peek_at(2 * name) {
+                Token::Word(word) => Some(word.value.as_str()),
+                _ => None,
+            });
             let table = words.collect::<Vec<_>>().join(".");
             if names > 0 && !self.table.iter().any(|known| known.eq_ignore_ascii_case(&table)) {
                 return Err(self.refuse(format!("unknown table '{table}' before '.*'")));
@@ -273,7 +276,9 @@ impl Parser {
 /// Whether an expression is a constant, other than the position of a column.
 fn sorts_nothing(kind: &Kind) -> bool {
     match kind {
-        Kind::Literal(Literal::Number(number)) => !number.to_string().bytes().all(|byte| byte.is_ascii_digit()),
+        Kind::Literal(Literal::Number(number)) => {
+            number.exponential || !number.to_string().bytes().all(|byte| byte.is_ascii_digit())
+        }
         Kind::Literal(Literal::Null) => false,
         Kind::Literal(_) => true,
         _ => false,

@@ -8,7 +8,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 /// The names that each `from` introduces, with the byte where it is; and no names where a statement ends.
 pub(super) fn table_names(tokens: &[TokenWithSpan], places: &Places) -> Vec<(usize, Vec<String>)> {
     let tokens: Vec<_> = tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).collect();
-    let (mut found, mut depth, mut before) = (Vec::new(), 0usize, Keyword::NoKeyword);
+    let (mut found, mut depth, mut names_no_table) = (Vec::new(), 0usize, false);
     for (index, TokenWithSpan { token, span }) in tokens.iter().copied().enumerate() {
         let mut keyword = Keyword::NoKeyword;
         match token {
@@ -18,11 +18,11 @@ pub(super) fn table_names(tokens: &[TokenWithSpan], places: &Places) -> Vec<(usi
             Token::Word(word) if word.quote_style.is_none() => keyword = word.keyword,
             _ => {}
         }
-        // `a is distinct from b` names no table.
-        if keyword == Keyword::FROM && depth == 0 && before != Keyword::DISTINCT {
+        if keyword == Keyword::FROM && depth == 0 && !names_no_table {
             found.push((places.byte(span.start), names(&tokens[index + 1..])));
         }
-        before = keyword;
+        // `a is distinct from b` names no table, and `t.from` is a column.
+        names_no_table = keyword == Keyword::DISTINCT || *token == Token::Period;
     }
     found
 }
@@ -47,7 +47,8 @@ fn names(tokens: &[&TokenWithSpan]) -> Vec<String> {
         Some(Token::Word(word)) if word.keyword == Keyword::NoKeyword => Some(word.value.clone()),
         _ => None,
     };
-    let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = file.split('.').next().unwrap_or_default().to_owned();
-    [stem, name].into_iter().chain(alias).collect()
+    let file = name.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
+    let without = |extensions: Option<(&str, &str)>| extensions.map_or(file, |(stem, _)| stem).to_owned();
+    let stems = [without(file.split_once('.')), without(file.rsplit_once('.'))];
+    stems.into_iter().chain([name.clone()]).chain(alias).collect()
 }

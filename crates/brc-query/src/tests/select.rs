@@ -188,6 +188,7 @@ fn rows_are_answered() {
         ("select f.t, file.x from 'my/file.csv' f where F.t = 'two'", "two 0.5"),
         ("from t select t.t where x is distinct from 0.5 and t.t = 'nine'", "nine"),
         ("select 'a' || 1 + 2 || 'b' where t = 'two'", "a3b"),
+        ("select `a b`.*, d.s as u from 'x/a b.csv/' d where t = 'two'", "a two 0.5 2 a"),
         (
             "select x is distinct from null, null is not distinct from null, x is distinct from 0.5 where t = 'two'",
             "true true false",

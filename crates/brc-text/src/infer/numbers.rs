@@ -130,7 +130,12 @@ pub(crate) fn as_float(text: &[u8]) -> Option<AsFloat> {
     Value::Float(value).write(LogicalType::Float64, &mut shortest);
     let is_same_text = shortest == text;
     let is_exact = match value.is_finite() {
-        true => is_same_text || digits_and_exponent(text) == digits_and_exponent(&shortest) || is_printed(value, text),
+        true => {
+            is_same_text || {
+                let digits = digits_and_exponent(text);
+                digits == digits_and_exponent(&shortest) || is_printed(value, &digits)
+            }
+        }
         false => !text.iter().any(u8::is_ascii_digit),
     };
     Some(AsFloat { value, is_same_text, is_exact })
@@ -139,12 +144,11 @@ pub(crate) fn as_float(text: &[u8]) -> Option<AsFloat> {
 /// The maximum number of significant digits that a program prints of a float.
 const MAX_PRINTED_DIGITS: usize = 40;
 
-/// Whether a text has the digits of a float, rounded to as many as there are.
-fn is_printed(value: f64, text: &[u8]) -> bool {
-    let mantissa = text.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
-    let significant = mantissa.iter().filter(|byte| byte.is_ascii_digit()).skip_while(|&&byte| byte == b'0').count();
-    (1..=MAX_PRINTED_DIGITS).contains(&significant)
-        && digits_and_exponent(format!("{value:.*e}", significant - 1).as_bytes()) == digits_and_exponent(text)
+/// Whether these are the digits and the exponent of a float, rounded to as many digits. Zeros at the end make no
+/// difference: decimals of a column have as many digits as the longest one.
+fn is_printed(value: f64, text: &(Vec<u8>, i64)) -> bool {
+    (1..=MAX_PRINTED_DIGITS).contains(&text.0.len())
+        && digits_and_exponent(format!("{value:.*e}", text.0.len() - 1).as_bytes()) == *text
 }
 
 /// Whether a number that was parsed as a float is [that float](AsFloat::is_exact).
@@ -185,6 +189,8 @@ mod tests {
             ("1.49999999999999994e-01", true),
             ("1.50000000000000000e-01", true),
             ("0.1000000000000000055511151231257827", true),
+            ("1.10000000000000010", true),
+            ("1.1000000000000001000000000000000000e0", true),
             ("0.1000000000000000055511151231257828", false),
             ("1.00000000000000011e0", false),
             ("12345678901234567", false),

@@ -156,7 +156,7 @@ fn has_empty_columns_between(tables: &[SampleRows<'_>], first: usize, width: usi
     let is_doubled =
         |row: &[Cell<'_>]| row.iter().enumerate().all(|(column, cell)| cell.is_empty() == (column % 2 == 1));
     let rows = || rows_of(tables, first, width);
-    width > 2 && width % 2 == 1 && rows().nth(1).is_some() && rows().all(is_doubled)
+    width > 3 && width % 2 == 1 && rows().nth(1).is_some() && rows().all(is_doubled)
 }
 
 /// What follows the last row of the usual width at the end of a file.

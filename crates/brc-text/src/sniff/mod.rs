@@ -227,9 +227,11 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
     });
     let doubled = match dialect.delimiter {
         Delimiter::Byte(byte) if layout.is_doubled && overrides.delimiter.is_none() => {
-            let two = format!("{0}{0}", char::from(byte));
+            let byte = char::from(byte);
+            let escape = if matches!(byte, '^' | '*' | '/') { "\\" } else { "" };
             Some(format!(
-                "every second column is empty; if the delimiter is '{two}', make it a single one: sed 's/{two}/\\t/g'"
+                "every second column is empty; if the delimiter is '{byte}{byte}', make it a single one: \
+                 sed 's/{escape}{byte}{escape}{byte}/\\t/g'"
             ))
         }
         _ => None,

@@ -261,7 +261,7 @@ struct FieldStatistics {
     are_typed: bool,
     /// Whether all fields that are not empty start or end with a tab.
     are_beside_tabs: bool,
-    /// Whether each row has a field with a tab in it, outside of quotes.
+    /// Whether each row has a field with a tab in it, outside of quotes, and no number or time in a field without one.
     have_tabs: bool,
     /// Whether some fields start with a double quote that is not a quote in the dialect.
     begin_with_double_quote: bool,
@@ -275,9 +275,11 @@ impl FieldStatistics {
         let (mut typed, mut are_beside_tabs, mut have_tabs) = ([0; 2], true, true);
         let mut is_filled = vec![false; width];
         for row in tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width && !is_empty(row)) {
-            have_tabs &= row.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&b'\t'));
+            let mut has_tab = false;
             for (cell, is_filled) in row.iter().zip(&mut is_filled) {
                 let kind = Kind::of(cell);
+                has_tab |= !cell.is_quoted && cell.bytes.contains(&b'\t');
+                have_tabs &= !kind.is_typed();
                 sum += kind.weight();
                 are_typed &= kind.is_typed() || kind == Kind::Null;
                 if kind.is_typed() && !cell.is_quoted {
@@ -289,6 +291,7 @@ impl FieldStatistics {
                 are_beside_tabs &= cell.is_beside_tab || cell.is_empty();
                 begin_with_double_quote |= !cell.is_quoted && cell.bytes.starts_with(b"\"");
             }
+            have_tabs &= has_tab;
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
         let wholeness = sum / f64::from(count.max(1));
