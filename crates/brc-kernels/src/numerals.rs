@@ -97,6 +97,25 @@ impl Numerals {
         }
     }
 
+    /// The indexes of a shuffle that moves the digits of each string to the end of its bytes, which are [`MAX_DIGITS`];
+    /// those before them are set to 0.
+    #[cfg(target_arch = "x86_64")]
+    fn to_end<const BYTES: usize>(&self) -> [i8; BYTES] {
+        let skipped = MAX_DIGITS - self.count;
+        std::array::from_fn(|byte| (byte % MAX_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8))
+    }
+
+    /// The indexes of the opposite shuffle, which sets the bytes after the digits to 0.
+    #[cfg(target_arch = "x86_64")]
+    fn to_start<const BYTES: usize>(&self) -> [i8; BYTES] {
+        let skipped = MAX_DIGITS - self.count;
+        std::array::from_fn(
+            |byte| {
+                if byte % MAX_DIGITS < self.count { (byte % MAX_DIGITS + skipped) as i8 } else { -1 }
+            },
+        )
+    }
+
     fn write(&self, number: u64, ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
         let mut digits = [0; MAX_DIGITS];
         let mut rest = number;

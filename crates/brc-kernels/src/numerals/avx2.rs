@@ -80,9 +80,7 @@ impl Steps {
     #[target_feature(enable = "avx2")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MAX_DIGITS - numerals.count;
-        let moved: [i8; 32] =
-            std::array::from_fn(|byte| (byte % MAX_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8));
+        let moved: [i8; 32] = numerals.to_end();
         Self {
             values: Table::new(&numerals.values),
             // SAFETY: there are 32 bytes.
@@ -213,10 +211,7 @@ impl Halves {
     #[target_feature(enable = "avx2")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MAX_DIGITS - numerals.count;
-        let moved: [i8; 32] = std::array::from_fn(|byte| {
-            if byte % MAX_DIGITS < numerals.count { (byte % MAX_DIGITS + skipped) as i8 } else { -1 }
-        });
+        let moved: [i8; 32] = numerals.to_start();
         let (square, base) = (power(2), power(1));
         Self {
             // Numbers with fewer digits have no upper half; their power could be out of range.

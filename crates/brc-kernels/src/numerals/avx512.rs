@@ -65,10 +65,7 @@ impl Halves {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MAX_DIGITS - numerals.count;
-        let moved: [i8; 64] = std::array::from_fn(|byte| {
-            if byte % MAX_DIGITS < numerals.count { (byte % MAX_DIGITS + skipped) as i8 } else { -1 }
-        });
+        let moved: [i8; 64] = numerals.to_start();
         let (low, high) = numerals.symbols.split_at(64);
         // SAFETY: all three have 64 bytes.
         let [low, high, moved] = unsafe {
@@ -161,9 +158,7 @@ impl Steps {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn new(numerals: &Numerals) -> Self {
         let power = |exponent| numerals.base.wrapping_pow(exponent);
-        let skipped = MAX_DIGITS - numerals.count;
-        let moved: [i8; 64] =
-            std::array::from_fn(|byte| (byte % MAX_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8));
+        let moved: [i8; 64] = numerals.to_end();
         let (low, high) = numerals.values.split_at(64);
         // SAFETY: all three have 64 bytes.
         let [low, high, moved] = unsafe {
