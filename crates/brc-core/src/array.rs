@@ -49,13 +49,6 @@ pub enum ArrayData {
     Floats(Vec<f64>),
 }
 
-impl Default for Array {
-    /// No rows.
-    fn default() -> Self {
-        IntegerBuffer::default().into()
-    }
-}
-
 impl From<ArrayData> for Array {
     /// An array without nulls.
     fn from(data: ArrayData) -> Self {
