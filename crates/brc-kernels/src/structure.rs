@@ -49,7 +49,7 @@ pub use automaton::State;
 pub(crate) use blocks::Blocks;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::{bits_of_bytes, registers};
-pub(crate) use portable::equal_bytes;
+pub(crate) use portable::{count_bytes, equal_bytes};
 pub use scan::{Cursor, MAX_TEXT, Malformed, scan};
 pub use syntax::{LineEnd, Syntax, SyntaxError};
 pub use transition::Transition;

@@ -22,30 +22,32 @@ pub enum Exponents {
 /// The exponents of floats.
 #[must_use]
 pub fn exponents(level: Level, values: &[f64]) -> Exponents {
-    // Without their signs, floats compare like their bits. Subtracting 1 turns 0 into the largest number, which the
-    // minimum ignores.
-    let (above, max) = run_at(level, Bounds(values));
-    let field = |bits: u64| (bits >> 52) as i32;
-    let exponent = |bits: u64| field(bits).max(1) + MIN_EXPONENT - 1;
-    match (above, max) {
-        (_, max) if field(max) == 0x7ff => Exponents::Special,
-        (_, 0) => Exponents::Zeros,
-        (above, max) => Exponents::Between(exponent(above + 1), exponent(max)),
+    let exponent = |high: u32| (high >> 20).max(1) as i32 + MIN_EXPONENT - 1;
+    match run_at(level, Bounds(values)) {
+        (_, max, _) if max >> 20 == 0x7ff => Exponents::Special,
+        (_, 0, false) => Exponents::Zeros,
+        (_, max, true) => Exponents::Between(MIN_EXPONENT, exponent(max)),
+        (above, max, false) => Exponents::Between(exponent(above + 1), exponent(max)),
     }
 }
 
 struct Bounds<'a>(&'a [f64]);
 
 impl Kernel for Bounds<'_> {
-    type Output = (u64, u64);
+    type Output = (u32, u32, bool);
 
-    /// The smallest magnitude minus 1, and the largest, as bits.
+    /// The upper halves of the smallest magnitude that is not 0, minus 1, and of the largest, as bits; and whether an
+    /// upper half is 0 although the float is not. Few processors compare 64-bit integers.
     #[inline(always)]
     fn run(self) -> Self::Output {
-        self.0.iter().fold((u64::MAX, 0), |(above, max), &value| {
-            let bits = value.abs().to_bits();
-            (above.min(bits.wrapping_sub(1)), max.max(bits))
-        })
+        let (above, max, tiny) = self.0.iter().fold((i32::MAX, 0, 0), |(above, max, tiny): (i32, i32, u32), value| {
+            let bits = value.to_bits();
+            let high = (bits >> 32) as i32 & i32::MAX;
+            // Subtracting 1 turns 0 into the largest number, which the minimum ignores.
+            let low = if high == 0 { bits as u32 } else { 0 };
+            (above.min(high.wrapping_sub(1) & i32::MAX), max.max(high), tiny | low)
+        });
+        (above as u32, max as u32, tiny != 0)
     }
 }
 

@@ -43,14 +43,23 @@ fn add<const SLOTS: usize, const STRIDE: usize, const TURNS: usize>(
 ) -> Result<(), UnknownGroup> {
     let (rows, _) = words.as_chunks_mut();
     #[cfg(target_arch = "x86_64")]
-    if level.min(Level::best()) >= Level::Avx2 {
-        let (fours, rest) = groups.as_chunks();
-        // SAFETY: `Level::best` found these instructions on this processor.
-        unsafe { avx2::add::<SLOTS, STRIDE, TURNS>(fours, operands, rows) }?;
-        let first = groups.len() - rest.len();
-        return AddRows::<SLOTS, STRIDE, TURNS> { first, groups: rest, operands, rows }.run();
-    }
-    run_at(level, AddRows::<SLOTS, STRIDE, TURNS> { first: 0, groups, operands, rows })
+    let rest = match level.min(Level::best()) {
+        Level::Avx2 | Level::Avx512 => {
+            let (fours, rest) = groups.as_chunks();
+            // SAFETY: `Level::best` found these instructions on this processor.
+            unsafe { avx2::add::<SLOTS, STRIDE, TURNS>(fours, operands, rows) }?;
+            rest
+        }
+        Level::Portable | Level::Neon => {
+            let (pairs, rest) = groups.as_chunks();
+            sse2::add::<SLOTS, STRIDE, TURNS>(pairs, operands, rows)?;
+            rest
+        }
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let rest = groups;
+    let first = groups.len() - rest.len();
+    run_at(level, AddRows::<SLOTS, STRIDE, TURNS> { first, groups: rest, operands, rows })
 }
 
 struct AddRows<'a, const SLOTS: usize, const STRIDE: usize, const TURNS: usize> {
@@ -80,6 +89,7 @@ impl<const SLOTS: usize, const STRIDE: usize, const TURNS: usize> Kernel for Add
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
+    use super::sse2::add_two;
     use super::{MAX_SLOTS, UnknownGroup, Words};
     use std::arch::x86_64::*;
 
@@ -144,15 +154,49 @@ mod avx2 {
         // SAFETY: there is room for as many bytes as are written.
         unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) }
     }
+}
 
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn add_two(sums: &mut [i64; 2], operands: __m128i) {
-        // SAFETY: as many bytes as the sums have are read, and written.
-        unsafe {
-            let sum = _mm_add_epi64(_mm_loadu_si128(sums.as_ptr().cast()), operands);
-            _mm_storeu_si128(sums.as_mut_ptr().cast(), sum);
+/// The baseline of x86-64.
+#[cfg(target_arch = "x86_64")]
+mod sse2 {
+    use super::{MAX_SLOTS, UnknownGroup, Words};
+    use std::arch::x86_64::*;
+
+    /// Adds rows in pairs, given the groups of each pair.
+    pub(super) fn add<const SLOTS: usize, const STRIDE: usize, const TURNS: usize>(
+        pairs: &[[u32; 2]],
+        operands: &[Words; MAX_SLOTS],
+        rows: &mut [[i64; STRIDE]],
+    ) -> Result<(), UnknownGroup> {
+        let of_slot = |slot: usize, first: usize| match operands[slot][first..].first_chunk() {
+            Some(two) if slot < SLOTS => load_two(two),
+            _ => load_two(&[0; 2]),
+        };
+        for (first, groups) in (0..operands[0].len()).step_by(2).zip(pairs) {
+            for slot in (0..SLOTS).step_by(2) {
+                let (lower, upper) = (of_slot(slot, first), of_slot(slot + 1, first));
+                // SAFETY: every processor of the target has SSE2.
+                let turned = unsafe { [_mm_unpacklo_epi64(lower, upper), _mm_unpackhi_epi64(lower, upper)] };
+                for row in 0..2 {
+                    let sums = rows.get_mut(groups[row] as usize * TURNS + (first + row) % TURNS);
+                    let sums = sums.ok_or(UnknownGroup)?.as_chunks_mut().0;
+                    add_two(&mut sums[slot / 2], turned[row]);
+                }
+            }
         }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn load_two(two: &[i64; 2]) -> __m128i {
+        // SAFETY: there are as many bytes as are read; every processor of the target has SSE2.
+        unsafe { _mm_loadu_si128(two.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    pub(super) fn add_two(sums: &mut [i64; 2], operands: __m128i) {
+        // SAFETY: there is room for as many bytes as are written; every processor of the target has SSE2.
+        unsafe { _mm_storeu_si128(sums.as_mut_ptr().cast(), _mm_add_epi64(load_two(sums), operands)) }
     }
 }
 

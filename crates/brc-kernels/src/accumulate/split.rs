@@ -16,6 +16,9 @@ pub(super) fn split(level: Level, limbs: Limbs, values: &[f64], highs: &mut [i64
         #[cfg(target_arch = "x86_64")]
         // SAFETY: likewise.
         Level::Avx2 => unsafe { x86::split_avx2(limbs, values, highs, lows) },
+        #[cfg(target_arch = "x86_64")]
+        _ => x86::split_sse2(limbs, values, highs, lows),
+        #[cfg(not(target_arch = "x86_64"))]
         _ => split_each(limbs, values, highs, lows),
     }
 }
@@ -76,6 +79,41 @@ mod x86 {
         }
         super::split_each(limbs, rest, high_rest, low_rest);
     }
+
+    /// The magnitudes are split, and get their signs back at the end: there is no rounding towards zero.
+    pub(super) fn split_sse2(limbs: Limbs, values: &[f64], highs: &mut [i64], lows: &mut [i64]) {
+        let (pairs, rest) = values.as_chunks::<2>();
+        let (high_pairs, high_rest) = highs.as_chunks_mut::<2>();
+        let (low_pairs, low_rest) = lows.as_chunks_mut::<2>();
+        for ((values, highs), lows) in pairs.iter().zip(high_pairs).zip(low_pairs) {
+            // SAFETY: every processor of the target has SSE2, and the arrays are as large as the registers.
+            unsafe {
+                let set = |factor: f64| _mm_set1_pd(factor);
+                let all = _mm_loadu_pd(values.as_ptr());
+                let size = _mm_andnot_pd(set(-0.0), all);
+                let upper = _mm_mul_pd(size, set(limbs.to_high));
+                let nearest = _mm_sub_pd(_mm_add_pd(upper, set(ONES)), set(ONES));
+                let whole = _mm_sub_pd(nearest, _mm_and_pd(_mm_cmpgt_pd(nearest, upper), set(1.0)));
+                // Exact, and a whole number.
+                let below = _mm_mul_pd(_mm_sub_pd(size, _mm_mul_pd(whole, set(limbs.high))), set(limbs.to_low));
+                let negative = _mm_shuffle_epi32::<0b11_11_01_01>(_mm_srai_epi32::<31>(_mm_castpd_si128(all)));
+                let integers = |whole: __m128d| {
+                    let bits = _mm_castpd_si128(_mm_add_pd(whole, set(ONES)));
+                    let size = _mm_sub_epi64(bits, _mm_set1_epi64x(ONES.to_bits() as i64));
+                    _mm_sub_epi64(_mm_xor_si128(size, negative), negative)
+                };
+                _mm_storeu_si128(lows.as_mut_ptr().cast(), integers(below));
+                match _mm_movemask_pd(_mm_cmpnlt_pd(upper, set(MAX_WHOLE))) {
+                    0 => _mm_storeu_si128(highs.as_mut_ptr().cast(), integers(whole)),
+                    _ => super::split_each(limbs, values, highs, lows),
+                }
+            }
+        }
+        super::split_each(limbs, rest, high_rest, low_rest);
+    }
+
+    /// The lower bits of floats of this size are whole numbers.
+    const ONES: f64 = (1u64 << 52) as f64;
 
     /// Whole floats below this magnitude are the lower bits of their sum with [`MAGIC`], as integers.
     const MAX_WHOLE: f64 = (1u64 << 51) as f64;

@@ -20,6 +20,30 @@ pub(crate) fn equal_bytes(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
     mask
 }
 
+/// The number of bytes of the block that equal `needle`. There is no instruction to count the bits of a mask.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn count_bytes(words: &[u64; BLOCK / 8], needle: u8) -> usize {
+    use std::arch::x86_64::*;
+    // SAFETY: every processor of the target has SSE2, and two words are sixteen bytes.
+    unsafe {
+        let mut counts = _mm_setzero_si128();
+        for part in words.as_chunks::<2>().0 {
+            let bytes = _mm_loadu_si128(part.as_ptr().cast());
+            // A comparison yields -1.
+            counts = _mm_sub_epi8(counts, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(needle as i8)));
+        }
+        let two = _mm_sad_epu8(counts, _mm_setzero_si128());
+        _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two))) as usize
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn count_bytes(words: &[u64; BLOCK / 8], needle: u8) -> usize {
+    equal_bytes(words, needle).count_ones() as usize
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn equal_bytes(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
@@ -76,6 +100,7 @@ mod tests {
             let expected = (0..BLOCK).fold(0, |mask, at| mask | u64::from(byte(at) == 0x81) << at);
             prop_assert_eq!(equal_bytes(&words, 0x81), expected);
             prop_assert_eq!(equal_in_words(&words, 0x81), expected);
+            prop_assert_eq!(count_bytes(&words, 0x81), expected.count_ones() as usize);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::marks::{self, Separators};
 use crate::accumulate::slots::Slot as State;
 use crate::interner::{Key, KeyTable, SHORT, Slot, equal_long, hash_by_multiplying, multiplied, padded};
 use crate::isa::Portable;
-use crate::structure::equal_bytes;
+use crate::structure::{count_bytes, equal_bytes};
 
 impl Separators for Portable {
     type Count = usize;
@@ -22,7 +22,7 @@ impl Separators for Portable {
         for (word, bytes) in words.iter_mut().zip(block.as_chunks::<8>().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        *delimiters += equal_bytes(&words, delimiter).count_ones() as usize;
+        *delimiters += count_bytes(&words, delimiter);
         equal_bytes(&words, b'\n')
     }
 
@@ -162,6 +162,12 @@ impl TextIsa for Portable {
 
     #[inline(always)]
     unsafe fn add(values: *const i16, slots: *const i32, rows: usize, first: *mut State) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: promised by the caller.
+        unsafe {
+            crate::accumulate::slots::sse2::rows_at(values, slots, rows, first);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
         for row in 0..rows {
             // SAFETY: promised by the caller.
             unsafe { (*first.byte_offset(*slots.add(row) as isize)).add_value(*values.add(row)) };
