@@ -26,7 +26,7 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
         print("groups by", &list(plan.keys(), "nothing: all rows are one group"));
         print("computes", &list(plan.aggregates(), "only the groups"));
     }
-    print("statistics", if options.statistics || options.counts { "used to answer or skip rows" } else { "not used" });
+    print("statistics", if options.statistics || options.counts { "may answer or skip rows" } else { "not used" });
 }
 
 fn print(what: &str, text: &str) {

@@ -260,3 +260,34 @@ fn names_with_points_are_columns_and_others_are_unknown() {
         .run_of(&["query", "n.json", "select user.name"])
         .fails_with(2, "column 'user' is a list or an object, which brc does not read");
 }
+
+#[test]
+fn rows_that_describe_the_columns_are_noticed() {
+    let place = Place::new();
+    let rows = |n: usize| (0..n).map(|i| format!("{i}.0,1{i}.5,101{}.2\n", i % 10)).collect::<String>();
+    for n in [3, 8, 40] {
+        place.write("t.csv", format!("time,temp,pressure\ns,degC,hPa\n{}", rows(n)));
+        let outcome = place.run("cat t.csv");
+        noted(&outcome, "the row below the header holds text in number or date columns, which become text");
+        noted(&outcome, "--skip 2 --header no --names 'time,temp,pressure' leaves it out");
+        assert!(outcome.text().starts_with("time,temp,pressure\ns,degC,hPa\n0.0,10.5,1010.2\n"));
+        let schema = place.run("schema t.csv --skip 2 --header no --names time,temp,pressure").text();
+        assert!(!schema.contains("string"), "{schema}");
+    }
+    // A logger of Campbell Scientific.
+    let toa5 = "\"TOA5\",\"Station\",\"CR1000\",\"1234\",\"Hourly\"\n\"TIMESTAMP\",\"RECORD\",\"AirTC_Avg\"\n\
+                \"TS\",\"RN\",\"Deg C\"\n\"\",\"\",\"Avg\"\n";
+    let rows: String = (0..9).map(|i| format!("\"2026-01-01 0{i}:00:00\",{i},1{i}.34\n")).collect();
+    place.write("t.dat", format!("{toa5}{rows}"));
+    let outcome = place.run("cat t.dat");
+    noted(&outcome, "--skip 4 --header no --names 'TIMESTAMP,RECORD,AirTC_Avg'");
+    assert!(outcome.text().starts_with("TIMESTAMP,RECORD,AirTC_Avg\nTS,RN,Deg C\n"));
+    let schema = place.run("schema t.dat --skip 4 --header no --names TIMESTAMP,RECORD,AirTC_Avg").text();
+    assert!(!schema.contains("string"), "{schema}");
+    // Text in one typed column, or nulls in several, describe nothing.
+    for row in ["Ann,many,n/a", "Ann,NA,NA", "Ann,1,2"] {
+        place.write("t.csv", format!("name,a,b\n{row}\nBob,1,2\nCid,3,4\nDan,5,6\nEve,7,8\n"));
+        let outcome = place.run("cat t.csv");
+        assert!(!outcome.stderr.contains("below the header"), "{}", outcome.stderr);
+    }
+}

@@ -48,8 +48,22 @@ fn column_bytes(column: &Column<'_>, rows: usize, logical_type: LogicalType, cod
             sum(&|row| dictionary.get(codes[row]).len())
         }
         Data::Bytes(strings) => sum(&|row| strings.get(row).len()),
-        Data::Integers(_) if logical_type == LogicalType::Uuid => sum(&|_| uuid::TEXT_BYTES),
-        Data::Integers(values) => sum(&|row| number_length(values.get(row), logical_type.scale())),
+        Data::Integers(values) => match logical_type {
+            LogicalType::Uuid => sum(&|_| uuid::TEXT_BYTES),
+            LogicalType::Bool | LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => {
+                sum(&|row| Value::Integer(values.get(row)).to_text(logical_type).len())
+            }
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Float32
+            | LogicalType::Float64
+            | LogicalType::String
+            | LogicalType::Binary => sum(&|row| number_length(values.get(row), logical_type.scale())),
+        },
         Data::Floats(values) => sum(&|row| Value::Float(values[row]).to_text(logical_type).len()),
     }
 }
@@ -104,13 +118,25 @@ mod tests {
 
     #[test]
     fn the_size_of_a_table_is_that_of_its_text() {
-        let text = "Abha;-0.1\nŻory;12.3\nB;100.0\n";
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("t.txt");
-        std::fs::write(&path, text).unwrap();
-        let options = brc_encodings::OpenOptions::default();
-        let table = brc_encodings::text().open(brc_encodings::Input::open(&path).unwrap(), &options).unwrap();
-        assert_eq!(text_size(table.as_ref(), 1).unwrap(), (3, text.len() as u64));
+        let header = "day,at,clock,open,n,x\n";
+        let rows =
+            "2024-01-31,2024-01-31 23:59:59,23:59:59,false,12,1.5\n1999-12-01,2024-02-01 00:00:00,,true,-7,-10.25\n";
+        let zoned = "2024-01-31 23:59:59.500Z,1\n2024-01-31 23:59:59.250Z,2\n";
+        for (header, rows) in
+            [("", "Abha;-0.1\nŻory;12.3\nB;100.0\n"), (header, &rows.replace("1.5", "1.50")), ("at,n\n", zoned)]
+        {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("t.txt");
+            std::fs::write(&path, format!("{header}{rows}")).unwrap();
+            let options = brc_encodings::OpenOptions::default();
+            let table = brc_encodings::text().open(brc_encodings::Input::open(&path).unwrap(), &options).unwrap();
+            brc_core::read_rows(table.as_ref(), 1, &Progress::default()).unwrap();
+            assert_eq!(
+                text_size(table.as_ref(), 1).unwrap(),
+                (rows.lines().count() as u64, rows.len() as u64),
+                "{rows}"
+            );
+        }
     }
 
     #[test]

@@ -95,6 +95,17 @@ impl Interner {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,aes")]
     fn get_all_avx2(&self, bytes: &[u8], ranges: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+        let padding = _mm_set1_epi8(PADDING as i8);
+        let front_key = |front: &[u8; SHORT], length: usize| {
+            debug_assert!(length <= SHORT, "a short name");
+            // SAFETY: there are sixteen readable bytes, and as many in a mask.
+            let (bytes, name) =
+                unsafe { (_mm_loadu_si128(front.as_ptr().cast()), _mm_loadu_si128(aes::inside(length).cast())) };
+            let is_key = _mm_testz_si128(_mm_cmpeq_epi8(bytes, padding), name) == 1 && length > 0;
+            let key = _mm_blendv_epi8(padding, bytes, name);
+            let words = [_mm_cvtsi128_si64(key) as u64, _mm_extract_epi64::<1>(key) as u64];
+            if is_key { Some(words) } else { None }
+        };
         // SAFETY: this function has AES instructions.
         let hash = |key: &Key| unsafe { aes::hash(key) };
         let end = bytes.as_ptr_range().end.addr();

@@ -39,9 +39,18 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
         &["dateadd", "date_add", "timestampadd", "timestamp_add", "adddate", "add_months", "add_days"],
         "t + interval '1 day'",
     ),
-    instead(&["date_sub", "datesub", "subdate"], "t - interval '1 day'"),
+    Suggestion {
+        names: &["date_sub", "datesub", "subdate"],
+        instead: "t - interval '1 day'",
+        remark: ", or date_diff('day', t, u) for a difference",
+    },
     instead(&["date_format", "format_date", "format_datetime", "datename"], "strftime(t, '%Y-%m-%d')"),
-    instead(&["trunc_date", "time_bucket", "date_bin", "timestamp_trunc"], "date_trunc('hour', t)"),
+    instead(&["trunc_date", "timestamp_trunc"], "date_trunc('hour', t)"),
+    Suggestion {
+        names: &["time_bucket", "date_bin"],
+        instead: "to_timestamp(bucket(extract(epoch from t), 900))",
+        remark: ", for 15 minutes",
+    },
     remark(
         &[
             "now",
@@ -66,23 +75,18 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["strip"], "trim(s)"),
     instead(&["lstrip", "trimleft"], "ltrim(s)"),
     instead(&["rstrip", "trimright"], "rtrim(s)"),
-    instead(&["concat_ws", "join"], "s || ', ' || s"),
+    Suggestion {
+        names: &["concat_ws", "join"],
+        instead: "s || ', ' || s",
+        remark: ", which is null where a part is null",
+    },
     instead(&["tolower", "lowercase", "casefold"], "lower(s)"),
     instead(&["toupper", "uppercase"], "upper(s)"),
     instead(
-        &[
-            "regexp",
-            "rlike",
-            "regexp_match",
-            "regex_match",
-            "regexp_full_match",
-            "regexp_contains",
-            "match",
-            "matches",
-            "rematch",
-        ],
+        &["regexp", "rlike", "regexp_match", "regex_match", "regexp_contains", "match", "matches", "rematch"],
         "regexp_matches(s, 'pattern')",
     ),
+    instead(&["regexp_full_match", "fullmatch"], "regexp_matches(s, '^(pattern)$')"),
     instead(&["string_split", "split", "substring_index"], "split_part(s, '-', 1)"),
     instead(
         &["regex_replace", "regexp_sub", "replaceregexpall", "replaceregexpone"],
@@ -140,7 +144,11 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
 
 static OPERATORS_ELSEWHERE: &[Suggestion] = &[
     instead(&["~", "~~~", "rlike", "regexp"], "regexp_matches(s, 'pattern')"),
-    instead(&["similar to"], "regexp_matches(s, '^(pattern)$')"),
+    Suggestion {
+        names: &["similar to"],
+        instead: "regexp_matches(s, '^(pattern)$')",
+        remark: ", with .* for % and . for _",
+    },
     instead(&["~*"], "regexp_matches(s, '(?i)pattern')"),
     instead(&["!~"], "not regexp_matches(s, 'pattern')"),
     instead(&["!~*"], "not regexp_matches(s, '(?i)pattern')"),

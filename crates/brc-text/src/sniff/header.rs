@@ -3,8 +3,9 @@
 //! Names differ from the values below: a word above numbers, a text that does not recur. If all columns are text, the
 //! decision is a guess; most files have a header.
 
-use super::columns::{Columns, ROWS};
+use super::columns::{Columns, Comparison, ROWS};
 use super::kind::Kind;
+use super::report::count;
 use super::rows::{Cell, SampleRows};
 use super::score::is_empty;
 use crate::dialect::Delimiter;
@@ -19,6 +20,8 @@ pub(super) struct Header {
     pub(super) cells: Option<Vec<String>>,
     /// The number of columns that the first row does not name.
     pub(super) unnamed: usize,
+    /// The number of rows below that seem to describe the columns, such as their units.
+    pub(super) described: usize,
 }
 
 /// The minimum weight of evidence from the fields themselves.
@@ -39,7 +42,7 @@ impl Header {
 pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter: Delimiter) -> Header {
     let Some(table) = tables.first().filter(|table| first < table.len()) else {
         let evidence = "there are no rows at the start of the file".to_owned();
-        return Header { weight: 0, evidence, cells: None, unnamed: 0 };
+        return Header { weight: 0, evidence, cells: None, unnamed: 0, described: 0 };
     };
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(SampleRows::iter));
     let below: Vec<&[Cell<'_>]> = below.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
@@ -54,7 +57,30 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
     let mut cells: Vec<String> = row.iter().map(text).collect();
     let unnamed = width.saturating_sub(row.len());
     cells.resize(width.max(row.len()), String::new());
-    Header { weight, evidence, cells: Some(cells), unnamed }
+    let described = if weight > 0 { descriptions(&below) } else { 0 };
+    Header { weight, evidence, cells: Some(cells), unnamed, described }
+}
+
+/// The maximum number of rows that describe the columns: loggers write units, and how values were processed.
+const MAX_DESCRIPTIONS: usize = 3;
+
+/// The number of first rows without any value in the number or date columns of the rows after them, but with text: the
+/// first of them in several.
+fn descriptions(rows: &[&[Cell<'_>]]) -> usize {
+    let describe = |count: &usize| match rows.split_at_checked(*count) {
+        Some((above, below)) if below.len() > 2 => {
+            let columns = Columns::of(below.iter().copied(), below[0].len());
+            has_only_text(columns.compare(above[0]), 2)
+                && above.iter().all(|row| has_only_text(columns.compare(row), 1))
+        }
+        _ => false,
+    };
+    (1..=MAX_DESCRIPTIONS).rev().find(describe).unwrap_or(0)
+}
+
+/// Whether a row has no value in the typed columns, and text in at least some.
+fn has_only_text(comparison: Comparison, some: usize) -> bool {
+    comparison.alike == 0 && comparison.unlike >= some
 }
 
 /// The fields of a header, with an empty one added in front if it names all columns but the row names, as in tables
@@ -124,6 +150,12 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
         let evidence = first_row_of(unlike, typed);
         let weight = 2 * (unlike.min(4) as i32 - alike.min(4) as i32);
         return (if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) }, evidence);
+    }
+    let described = descriptions(below);
+    let columns = Columns::of(below[described..].iter().copied(), below[0].len());
+    if described > 0 && has_only_text(columns.compare(row), 2) {
+        let rows = count(described, "row");
+        return (CERTAIN, format!("in number or date columns the first row is not a value, like {rows} below it"));
     }
     judge_text(row, below)
 }

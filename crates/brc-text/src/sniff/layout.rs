@@ -34,6 +34,8 @@ pub(super) struct Layout {
     pub(super) rows: usize,
     /// Whether comments are among the lines before the table.
     pub(super) are_comments_skipped: bool,
+    /// The number of lines up to the last of the rows below the header that describe the columns, if there are some.
+    pub(super) described_lines: Option<u64>,
 }
 
 /// Whether most lines end with two carriage returns and a line feed, as if the ends of lines had been converted twice.
@@ -105,15 +107,23 @@ impl Layout {
         let width = shape.width;
         let filled = tables.first().and_then(|table| table.iter().position(|row| !is_empty(row))).unwrap_or(0);
         let first = if may_skip { preamble::first_row(&tables, shape, leading, dialect.delimiter) } else { filled };
-        let preamble_lines = tables.first().filter(|_| first > filled).map_or(0, |table| {
-            let before = &samples.start()[..table.start(first)];
+        let lines_before = |table: &SampleRows<'_>, row: usize| {
+            let before = &samples.start()[..table.start(row)];
             memchr::memchr_iter(dialect.line_end.last_byte(), before).count() as u64
-        });
+        };
+        let preamble_lines = tables.first().filter(|_| first > filled).map_or(0, |table| lines_before(table, first));
+        let header = header::judge(&tables, first, width, dialect.delimiter);
+        let described = first + 1..first + 1 + header.described;
+        let are_next = |table: &&SampleRows<'_>| {
+            described.end < table.len() && described.clone().all(|row| table.row(row).len() == width)
+        };
+        let described_in = tables.first().filter(|_| !described.is_empty()).filter(are_next);
         Layout {
+            described_lines: described_in.map(|table| lines_before(table, described.end)),
             are_comments_skipped: preamble_lines > 0 && leading.end > 0,
             comments,
             preamble_lines,
-            header: header::judge(&tables, first, width, dialect.delimiter),
+            header,
             width,
             shifted,
             null_marks: text_with_null_marks(&tables, first, width),

@@ -200,7 +200,11 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
-    let doubts = doubts(&layout, &dialect, overrides, &names);
+    let mut doubts = doubts(&layout, &dialect, overrides, &names);
+    if let Some(lines) = layout.described_lines.filter(|_| dialect.header) {
+        let lines = known.preamble_lines.unwrap_or(0) + lines;
+        doubts.push(report::descriptions(layout.header.described, lines, &names));
+    }
     let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
     Sniffed {
         needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),

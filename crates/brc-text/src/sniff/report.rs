@@ -196,6 +196,25 @@ impl Report<'_> {
     }
 }
 
+/// The longest list of names that a note repeats, in bytes.
+const MAX_NAMES: usize = 120;
+
+/// The note about rows below the header that describe the columns and make them text; `lines` is the number of lines up
+/// to the last of them.
+pub(super) fn descriptions(rows: usize, lines: u64, names: &[String]) -> String {
+    let (rows, hold, they, describe, them) = match rows {
+        1 => ("the row".to_owned(), "holds", "it", "describes", "it"),
+        _ => (format!("the {rows} rows"), "hold", "they", "describe", "them"),
+    };
+    let list = names.join(",");
+    let is_plain = !names.iter().any(|name| name.contains([',', '\'', '"', '\n']));
+    let list = if is_plain && list.len() <= MAX_NAMES { format!("'{list}'") } else { "NAMES".to_owned() };
+    format!(
+        "{rows} below the header {hold} text in number or date columns, which become text; if {they} {describe} the \
+         columns, --skip {lines} --header no --names {list} leaves {them} out"
+    )
+}
+
 /// The note about a header that is shorter than the rows.
 pub(super) fn unnamed_columns(columns: usize) -> String {
     format!(
