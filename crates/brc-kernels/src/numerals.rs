@@ -145,8 +145,12 @@ mod tests {
     proptest! {
         #[test]
         fn all_levels_find_the_same_numbers(
-            strings in prop::collection::vec(prop_oneof![4 => "[0-9.]{0,18}", 1 => "[0-9.a\u{0}é]{0,18}"], 0..40),
-            alphabet in prop::sample::select(vec![".0123456789", "0123456789", ".0123456789abcdef", "a"]),
+            strings in prop::collection::vec(
+                prop_oneof![4 => "[0-9.]{0,18}", 1 => "[0-9.a\u{0}é]{0,18}", 1 => "[a\u{0}]{0,18}"], 0..40,
+            ),
+            alphabet in prop::sample::select(
+                vec![".0123456789", "0123456789", ".0123456789abcdef", "a", "\u{0}a", "\u{0}.0123456789a"],
+            ),
             count in 0usize..17
         ) {
             let Some(numerals) = Numerals::new(alphabet.as_bytes(), count) else { return Ok(()) };

@@ -97,9 +97,11 @@ impl Steps {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn two_numbers(&self, ends: [i32; 3], bytes: &[u8]) -> [(u64, bool); 2] {
-        let (one, one_length) = padded(bytes, ends[0] as usize, ends[1] as usize);
-        let (other, other_length) = padded(bytes, ends[1] as usize, ends[2] as usize);
-        let digits = self.values.look_up(_mm256_set_m128i(other, one));
+        let (one, one_length) = first_bytes(bytes, ends[0] as usize, ends[1] as usize);
+        let (other, other_length) = first_bytes(bytes, ends[1] as usize, ends[2] as usize);
+        // NUL may have a digit, too.
+        let inside = _mm256_set_m128i(inside(other_length), inside(one_length));
+        let digits = _mm256_and_si256(self.values.look_up(_mm256_set_m128i(other, one)), inside);
         let missing = _mm256_movemask_epi8(_mm256_cmpeq_epi8(digits, _mm256_setzero_si256())) as u32;
         let pairs = _mm256_maddubs_epi16(_mm256_shuffle_epi8(digits, self.moved), self.bytes);
         let fours = _mm256_madd_epi16(pairs, self.words);
@@ -119,13 +121,30 @@ impl Steps {
     }
 }
 
-/// The first bytes of a string, followed by zeros, and its length.
+/// The first bytes of a string, followed by any others, and its length.
 ///
 /// # Panics
 /// If it is out of bounds.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn padded(bytes: &[u8], start: usize, end: usize) -> (__m128i, usize) {
+fn first_bytes(bytes: &[u8], start: usize, end: usize) -> (__m128i, usize) {
+    let string = &bytes[start..end];
+    let mut copy = [0; MAX_DIGITS];
+    let text = match bytes[start..].first_chunk::<MAX_DIGITS>() {
+        Some(text) => text,
+        None => {
+            copy[..string.len()].copy_from_slice(string);
+            &copy
+        }
+    };
+    // SAFETY: there are 16 bytes.
+    (unsafe { _mm_loadu_si128(text.as_ptr().cast()) }, string.len())
+}
+
+/// A mask of the first `length` bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn inside(length: usize) -> __m128i {
     const MASKS: [u8; 2 * MAX_DIGITS] = {
         let mut masks = [0; 2 * MAX_DIGITS];
         let mut byte = 0;
@@ -135,20 +154,9 @@ fn padded(bytes: &[u8], start: usize, end: usize) -> (__m128i, usize) {
         }
         masks
     };
-    let string = &bytes[start..end];
-    let used = string.len().min(MAX_DIGITS);
-    let mask = &MASKS[MAX_DIGITS - used..];
-    let mut copy = [0; MAX_DIGITS];
-    let text = match bytes[start..].first_chunk::<MAX_DIGITS>() {
-        Some(text) => text,
-        None => {
-            copy[..used].copy_from_slice(&string[..used]);
-            &copy
-        }
-    };
-    // SAFETY: there are 16 bytes of text, and at least as many of masks.
-    let padded = unsafe { _mm_and_si128(_mm_loadu_si128(text.as_ptr().cast()), _mm_loadu_si128(mask.as_ptr().cast())) };
-    (padded, string.len())
+    let mask = &MASKS[MAX_DIGITS - length.min(MAX_DIGITS)..];
+    // SAFETY: there are at least 16 bytes.
+    unsafe { _mm_loadu_si128(mask.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx2,popcnt")]
