@@ -4,7 +4,7 @@
 
 use brc_core::{
     Batch, Column, Data, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
-    Value, Worker, batch::codes_of, scan, uuid,
+    Value, Worker, batch::codes_of, scan,
 };
 
 /// The rows of a table, and its size as text in bytes, counting one delimiter or line end per value.
@@ -48,22 +48,10 @@ fn column_bytes(column: &Column<'_>, rows: usize, logical_type: LogicalType, cod
             sum(&|row| dictionary.get(codes[row]).len())
         }
         Data::Bytes(strings) => sum(&|row| strings.get(row).len()),
-        Data::Integers(values) => match logical_type {
-            LogicalType::Uuid => sum(&|_| uuid::TEXT_BYTES),
-            LogicalType::Bool | LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => {
-                sum(&|row| Value::Integer(values.get(row)).to_text(logical_type).len())
-            }
-            LogicalType::Int8
-            | LogicalType::Int16
-            | LogicalType::Int32
-            | LogicalType::Int64
-            | LogicalType::UInt64
-            | LogicalType::Decimal { .. }
-            | LogicalType::Float32
-            | LogicalType::Float64
-            | LogicalType::String
-            | LogicalType::Binary => sum(&|row| number_length(values.get(row), logical_type.scale())),
-        },
+        Data::Integers(values) if logical_type.is_64_bit_number() => {
+            sum(&|row| number_length(values.get(row), logical_type.scale()))
+        }
+        Data::Integers(values) => sum(&|row| Value::Integer(values.get(row)).to_text(logical_type).len()),
         Data::Floats(values) => sum(&|row| Value::Float(values[row]).to_text(logical_type).len()),
     }
 }

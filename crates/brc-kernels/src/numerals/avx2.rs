@@ -145,18 +145,8 @@ fn first_bytes(bytes: &[u8], start: usize, end: usize) -> (__m128i, usize) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn inside(length: usize) -> __m128i {
-    const MASKS: [u8; 2 * MAX_DIGITS] = {
-        let mut masks = [0; 2 * MAX_DIGITS];
-        let mut byte = 0;
-        while byte < MAX_DIGITS {
-            masks[byte] = 0xff;
-            byte += 1;
-        }
-        masks
-    };
-    let mask = &MASKS[MAX_DIGITS - length.min(MAX_DIGITS)..];
-    // SAFETY: there are at least 16 bytes.
-    unsafe { _mm_loadu_si128(mask.as_ptr().cast()) }
+    // SAFETY: the mask is longer than 16 bytes.
+    unsafe { _mm_loadu_si128(crate::interner::aes::inside(length.min(MAX_DIGITS)).cast()) }
 }
 
 #[target_feature(enable = "avx2,popcnt")]

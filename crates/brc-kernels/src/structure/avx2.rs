@@ -2,7 +2,7 @@
 
 use super::FieldEnd;
 use super::avx512::prefix_xor;
-use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, SHIFTED_INDEXES};
+use super::blocks::{BLOCK, Blocks, FieldEnds, SHIFTED_INDEXES};
 use crate::cpu::ONES;
 use crate::isa::Avx2;
 use std::arch::x86_64::*;
@@ -21,24 +21,15 @@ unsafe fn flags(bits: u32, flag: u32) -> __m256i {
 
 impl Blocks for Avx2 {
     #[inline(always)]
-    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
+    unsafe fn positions(block: &[u8; BLOCK], needle: u8) -> u64 {
         // SAFETY: a block is as large as two registers; the caller promises the instructions.
         unsafe {
-            let halves = block.as_ptr().cast::<__m256i>();
-            let (low, high) = (_mm256_loadu_si256(halves), _mm256_loadu_si256(halves.add(1)));
-            let equal = |needle: u8| {
-                let needle = _mm256_set1_epi8(needle as i8);
-                let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, needle)) as u32;
-                let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, needle)) as u32;
-                u64::from(high) << 32 | u64::from(low)
+            let (halves, needle) = (block.as_ptr().cast::<__m256i>(), _mm256_set1_epi8(needle as i8));
+            let equal = |half| {
+                let bytes = _mm256_loadu_si256(halves.add(half));
+                _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, needle)) as u32
             };
-            Masks {
-                delimiters: equal(needles.delimiter),
-                line_ends: equal(needles.line_end),
-                quotes: equal(needles.quote),
-                comments: equal(needles.comment) & needles.comments,
-                returns: equal(b'\r') & needles.returns,
-            }
+            u64::from(equal(1)) << 32 | u64::from(equal(0))
         }
     }
 

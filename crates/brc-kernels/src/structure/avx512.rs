@@ -1,24 +1,17 @@
 //! Blocks with AVX-512: one register per block.
 
 use super::FieldEnd;
-use super::blocks::{BLOCK, Blocks, FieldEnds, Masks, Needles, SHIFTED_INDEXES};
+use super::blocks::{BLOCK, Blocks, FieldEnds, SHIFTED_INDEXES};
 use crate::isa::Avx512;
 use std::arch::x86_64::*;
 
 impl Blocks for Avx512 {
     #[inline(always)]
-    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
+    unsafe fn positions(block: &[u8; BLOCK], needle: u8) -> u64 {
         // SAFETY: a block is as large as a register; the caller promises the instructions.
         unsafe {
             let bytes = _mm512_loadu_si512(block.as_ptr().cast());
-            let equal = |needle: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(needle as i8));
-            Masks {
-                delimiters: equal(needles.delimiter),
-                line_ends: equal(needles.line_end),
-                quotes: equal(needles.quote),
-                comments: equal(needles.comment) & needles.comments,
-                returns: equal(b'\r') & needles.returns,
-            }
+            _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(needle as i8))
         }
     }
 

@@ -21,27 +21,25 @@ pub(super) static SHIFTED_INDEXES: [u8; BLOCK] = {
 /// The bytes to search for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Needles {
-    pub(super) delimiter: u8,
-    pub(super) line_end: u8,
+    delimiter: u8,
+    line_end: u8,
     /// Unspecified if the syntax has none, like the comment byte.
     pub(super) quote: u8,
-    pub(super) comment: u8,
-    /// All ones if the syntax has comments.
-    pub(super) comments: u64,
-    /// All ones if a CR may be the first byte of a line end.
-    pub(super) returns: u64,
+    comment: u8,
+    has_comments: bool,
+    /// Whether a CR may be the first byte of a line end.
+    has_returns: bool,
 }
 
 impl Needles {
     pub(super) fn new(syntax: &Syntax) -> Self {
-        let mask = |wanted: bool| if wanted { u64::MAX } else { 0 };
         Self {
             delimiter: syntax.delimiter(),
             line_end: syntax.line_end().byte(),
             quote: syntax.quote().unwrap_or(0),
             comment: syntax.comment().unwrap_or(0),
-            comments: mask(syntax.comment().is_some()),
-            returns: mask(syntax.line_end() == LineEnd::Lf),
+            has_comments: syntax.comment().is_some(),
+            has_returns: syntax.line_end() == LineEnd::Lf,
         }
     }
 }
@@ -49,11 +47,28 @@ impl Needles {
 /// The positions of the needles in a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Masks {
-    pub(super) delimiters: u64,
+    delimiters: u64,
     pub(super) line_ends: u64,
     pub(super) quotes: u64,
-    pub(super) comments: u64,
-    pub(super) returns: u64,
+    comments: u64,
+}
+
+impl Masks {
+    /// Searches for the needles.
+    ///
+    /// # Safety
+    /// As for [`Blocks`].
+    #[inline(always)]
+    pub(super) unsafe fn of<B: Blocks, const QUOTES: bool>(needles: &Needles, block: &[u8; BLOCK]) -> Self {
+        // SAFETY: promised by the caller.
+        let positions = |needle| unsafe { B::positions(block, needle) };
+        Self {
+            delimiters: positions(needles.delimiter),
+            line_ends: positions(needles.line_end),
+            quotes: if QUOTES { positions(needles.quote) } else { 0 },
+            comments: if needles.has_comments { positions(needles.comment) } else { 0 },
+        }
+    }
 }
 
 /// The operations of an instruction set on blocks.
@@ -62,11 +77,11 @@ pub(crate) struct Masks {
 /// The functions must only be called if the processor has these instructions, and are inlined into a function that
 /// enables them.
 pub(crate) trait Blocks: Copy {
-    /// Searches for the needles.
+    /// A mask of the bytes of the block that equal `needle`.
     ///
     /// # Safety
     /// See the trait.
-    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks;
+    unsafe fn positions(block: &[u8; BLOCK], needle: u8) -> u64;
 
     /// Sets each bit to the parity of the bits up to and including it.
     ///
@@ -173,45 +188,70 @@ impl Carry {
         }
     }
 
-    /// Advances by a block. Returns `None` if the block needs the automaton: a quote that is not at the border of a
-    /// field, or a comment. `parity` is the prefix XOR of the quotes.
+    /// Whether no quote has an effect on the next byte.
+    pub(super) fn is_unquoted(&self) -> bool {
+        self.inside | self.quoted | self.after_quote | self.after_return == 0
+    }
+
+    /// Advances by a block without quotes, which none before it affects. Returns `None` if the block needs the automaton,
+    /// because of a comment.
     #[inline(always)]
-    pub(super) fn step<const QUOTES: bool>(&mut self, masks: &Masks, parity: u64) -> Option<FieldEnds> {
-        let borders = masks.delimiters | masks.line_ends;
-        let inside = if QUOTES { parity ^ self.inside } else { 0 };
-        let ends = borders & !inside;
+    pub(super) fn step_without_quotes(&mut self, masks: &Masks) -> Option<FieldEnds> {
+        let rows = masks.line_ends;
+        let ends = masks.delimiters | rows;
+        if masks.comments & (rows << 1 | self.row_start) != 0 {
+            return None;
+        }
+        *self = Self { row_start: rows >> 63, after_border: ends >> 63, ..*self };
+        Some(FieldEnds { ends, rows, quoted: 0 })
+    }
+
+    /// Advances by a block. Returns `None` if the block needs the automaton: a quote that is not at the border of a
+    /// field, or a comment.
+    ///
+    /// # Safety
+    /// As for [`Blocks`].
+    #[inline(always)]
+    pub(super) unsafe fn step<B: Blocks>(
+        &mut self,
+        needles: &Needles,
+        masks: &Masks,
+        block: &[u8; BLOCK],
+    ) -> Option<FieldEnds> {
+        let quotes = masks.quotes;
+        // SAFETY: promised by the caller.
+        let inside = unsafe { B::prefix_xor(quotes) } ^ self.inside;
+        let ends = (masks.delimiters | masks.line_ends) & !inside;
         let rows = masks.line_ends & ends;
+        let borders = ends | quotes;
+        let (opening, closing) = (quotes & inside, quotes & !inside);
+        let after_border = borders << 1 | self.after_border;
+        let after_quote = closing << 1 | self.after_quote;
         let mut odd = masks.comments & (rows << 1 | self.row_start);
-        let mut next = Self { row_start: rows >> 63, ..*self };
-        let mut quoted = 0;
-        if QUOTES {
-            let quotes = masks.quotes;
-            let (opening, closing) = (quotes & inside, quotes & !inside);
-            let after_border = (ends | quotes) << 1 | self.after_border;
-            let after_quote = closing << 1 | self.after_quote;
-            let returns = after_quote & masks.returns;
-            let after_return = returns << 1 | self.after_return;
-            odd |= opening & !after_border;
-            odd |= after_quote & !(ends | quotes | returns);
-            odd |= after_return & !masks.line_ends;
-            // Each quote is added to the run of ones that represents its field, so that the carry reaches the field's
-            // end.
-            let (sum, carried) = quotes.overflowing_add(!ends);
-            let (sum, carried_on) = sum.overflowing_add(self.quoted);
-            quoted = sum & ends;
-            next.inside = 0u64.wrapping_sub(inside >> 63);
-            next.quoted = u64::from(carried | carried_on);
-            next.after_border = (ends | quotes) >> 63;
-            next.after_quote = closing >> 63;
-            next.after_return = returns >> 63;
-        } else {
-            next.after_border = ends >> 63;
+        odd |= opening & !after_border;
+        let mut returns = 0;
+        let after_quote = after_quote & !borders;
+        if after_quote | self.after_return != 0 {
+            // SAFETY: promised by the caller.
+            returns = after_quote & if needles.has_returns { unsafe { B::positions(block, b'\r') } } else { 0 };
+            odd |= after_quote & !returns;
+            odd |= (returns << 1 | self.after_return) & !masks.line_ends;
         }
         if odd != 0 {
             return None;
         }
-        *self = next;
-        Some(FieldEnds { ends, rows, quoted })
+        // Each quote is added to the run of ones that represents its field, so that the carry reaches the field's end.
+        let (sum, carried) = quotes.overflowing_add(!ends);
+        let (sum, carried_on) = sum.overflowing_add(self.quoted);
+        *self = Self {
+            inside: 0u64.wrapping_sub(inside >> 63),
+            quoted: u64::from(carried | carried_on),
+            after_border: borders >> 63,
+            after_quote: closing >> 63,
+            after_return: returns >> 63,
+            row_start: rows >> 63,
+        };
+        Some(FieldEnds { ends, rows, quoted: sum & ends })
     }
 }
 

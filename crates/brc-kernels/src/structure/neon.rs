@@ -1,6 +1,6 @@
 //! Blocks with NEON: four registers per block.
 
-use super::blocks::{BLOCK, Blocks, Masks, Needles};
+use super::blocks::{BLOCK, Blocks};
 use crate::isa::Neon;
 use std::arch::aarch64::*;
 
@@ -33,19 +33,11 @@ pub(crate) fn registers(block: &[u8; BLOCK]) -> [uint8x16_t; 4] {
 
 impl Blocks for Neon {
     #[inline(always)]
-    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
-        let [a, b, c, d] = registers(block);
+    unsafe fn positions(block: &[u8; BLOCK], needle: u8) -> u64 {
         // SAFETY: every processor of the target has NEON.
-        let equal = |needle: u8| unsafe {
+        unsafe {
             let needle = vdupq_n_u8(needle);
-            bits_of_bytes([vceqq_u8(a, needle), vceqq_u8(b, needle), vceqq_u8(c, needle), vceqq_u8(d, needle)])
-        };
-        Masks {
-            delimiters: equal(needles.delimiter),
-            line_ends: equal(needles.line_end),
-            quotes: equal(needles.quote),
-            comments: if needles.comments == 0 { 0 } else { equal(needles.comment) },
-            returns: if needles.returns == 0 { 0 } else { equal(b'\r') },
+            bits_of_bytes(registers(block).map(|bytes| vceqq_u8(bytes, needle)))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Blocks with the baseline instruction set: on x86-64 that is SSE2, elsewhere plain Rust, eight bytes at a time.
 
-use super::blocks::{BLOCK, Blocks, Masks, Needles};
+use super::blocks::{BLOCK, Blocks};
 use crate::isa::Portable;
 
 /// A mask of the bytes of the block that equal `needle`.
@@ -71,18 +71,12 @@ fn equal_in_words(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
 
 impl Blocks for Portable {
     #[inline(always)]
-    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
+    unsafe fn positions(block: &[u8; BLOCK], needle: u8) -> u64 {
         let mut words = [0; BLOCK / 8];
         for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        Masks {
-            delimiters: equal_bytes(&words, needles.delimiter),
-            line_ends: equal_bytes(&words, needles.line_end),
-            quotes: equal_bytes(&words, needles.quote),
-            comments: if needles.comments == 0 { 0 } else { equal_bytes(&words, needles.comment) },
-            returns: equal_bytes(&words, b'\r') & needles.returns,
-        }
+        equal_bytes(&words, needle)
     }
 }
 

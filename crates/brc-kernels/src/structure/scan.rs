@@ -1,6 +1,6 @@
 //! Scans a text from a known state and writes the ends of all fields.
 
-use super::blocks::{BLOCK, Carry, Needles, ROOM};
+use super::blocks::{BLOCK, Carry, FieldEnds, Masks, Needles, ROOM};
 use super::{FieldEnd, State, Syntax, automaton};
 use crate::cpu::Level;
 use crate::isa::{Isa, Work, run_with};
@@ -66,10 +66,7 @@ pub fn scan(
     let text = &text[..to];
     while cursor.at < to {
         if syntax.has_masks() {
-            match syntax.quote() {
-                Some(_) => run_with(level, ScanBlocks::<true> { syntax, text, cursor, ends }),
-                None => run_with(level, ScanBlocks::<false> { syntax, text, cursor, ends }),
-            }
+            run_with(level, ScanBlocks { syntax, text, cursor, ends });
         }
         automaton::scan_row(syntax, text, cursor, to, ends)?;
     }
@@ -77,43 +74,120 @@ pub fn scan(
 }
 
 /// Scans whole blocks, up to one that needs the automaton.
-struct ScanBlocks<'a, const QUOTES: bool> {
+struct ScanBlocks<'a> {
     syntax: &'a Syntax,
     text: &'a [u8],
     cursor: &'a mut Cursor,
     ends: &'a mut Vec<FieldEnd>,
 }
 
-impl<const QUOTES: bool> Work for ScanBlocks<'_, QUOTES> {
+impl Work for ScanBlocks<'_> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<B: Isa>(self) {
         let Self { syntax, text, cursor, ends } = self;
-        let Some(mut carry) = Carry::new(cursor.state) else { return };
+        let Some(carry) = Carry::new(cursor.state) else { return };
         let first = cursor.at;
-        let needles = Needles::new(syntax);
-        let (mut rows, mut lines) = (0, 0);
-        ends.reserve(text.len() - cursor.at + ROOM);
-        let (out, mut length) = (ends.as_mut_ptr(), ends.len());
-        let (blocks, _) = text[cursor.at..].as_chunks::<BLOCK>();
-        for block in blocks {
-            // SAFETY: the caller promises the instructions.
-            let masks = unsafe { B::masks(&needles, block) };
-            // SAFETY: likewise.
-            let parity = if QUOTES { unsafe { B::prefix_xor(masks.quotes) } } else { 0 };
-            let Some(found) = carry.step::<QUOTES>(&masks, parity) else { break };
-            // SAFETY: likewise; there is room for one end per remaining byte, including this block, and `ROOM` more.
-            unsafe { B::emit(&found, cursor.at, out.add(length)) };
-            length += found.ends.count_ones() as usize;
-            rows += found.rows.count_ones() as usize;
-            lines += u64::from(masks.line_ends.count_ones());
-            cursor.at += BLOCK;
+        ends.reserve(text.len() - first + ROOM);
+        let (blocks, _) = text[first..].as_chunks::<BLOCK>();
+        let (out, length) = (ends.as_mut_ptr(), ends.len());
+        let mut scan =
+            BlockScan { blocks, needles: Needles::new(syntax), carry, at: first, rows: 0, lines: 0, out, length };
+        // SAFETY: the caller promises the instructions. There is room for one end per remaining byte, and `ROOM` more;
+        // at most one per byte is written.
+        unsafe {
+            match syntax.quote() {
+                Some(_) => while scan.without_quotes::<B, true>() && scan.with_quotes::<B>() {},
+                None => drop(scan.without_quotes::<B, false>()),
+            }
+            ends.set_len(scan.length);
         }
-        // SAFETY: `length` ends were written, at most one per byte, for which there was room.
-        unsafe { ends.set_len(length) };
-        cursor.state = carry.state(syntax, cursor.state, &text[first..cursor.at]);
-        cursor.rows += rows;
-        cursor.lines += lines;
+        cursor.at = scan.at;
+        cursor.state = scan.carry.state(syntax, cursor.state, &text[first..cursor.at]);
+        cursor.rows += scan.rows;
+        cursor.lines += scan.lines;
+    }
+}
+
+/// The number of blocks without quotes after which no more are expected. Where some fields are quoted, blocks with and
+/// without quotes alternate, and a branch on them would cost more than the work that it saves.
+const CALM: usize = 16;
+
+/// A scan of whole blocks.
+struct BlockScan<'a> {
+    /// The blocks that have not been scanned.
+    blocks: &'a [[u8; BLOCK]],
+    needles: Needles,
+    carry: Carry,
+    /// The offset of the first of them in the text.
+    at: usize,
+    rows: usize,
+    lines: u64,
+    out: *mut FieldEnd,
+    length: usize,
+}
+
+impl<'a> BlockScan<'a> {
+    /// Scans blocks up to one with a quote, unless a quote may affect the first one. Returns whether the next block can be
+    /// scanned with quotes.
+    ///
+    /// # Safety
+    /// As for [`Self::take`].
+    #[inline(always)]
+    unsafe fn without_quotes<B: Isa, const QUOTES: bool>(&mut self) -> bool {
+        if !self.carry.is_unquoted() {
+            return true;
+        }
+        while let Some((block, rest)) = self.blocks.split_first() {
+            // SAFETY: promised by the caller.
+            let masks = unsafe { Masks::of::<B, QUOTES>(&self.needles, block) };
+            if QUOTES && masks.quotes != 0 {
+                return true;
+            }
+            let Some(found) = self.carry.step_without_quotes(&masks) else { return false };
+            // SAFETY: likewise.
+            unsafe { self.take::<B>(rest, &masks, &found) };
+        }
+        false
+    }
+
+    /// Scans blocks up to the last of several without quotes. Returns whether the next block can be scanned.
+    ///
+    /// # Safety
+    /// As for [`Self::take`].
+    #[inline(always)]
+    unsafe fn with_quotes<B: Isa>(&mut self) -> bool {
+        let mut calm = 0;
+        while let Some((block, rest)) = self.blocks.split_first() {
+            // SAFETY: promised by the caller.
+            let masks = unsafe { Masks::of::<B, true>(&self.needles, block) };
+            // SAFETY: likewise.
+            let found = unsafe { self.carry.step::<B>(&self.needles, &masks, block) };
+            let Some(found) = found else { return false };
+            // SAFETY: likewise.
+            unsafe { self.take::<B>(rest, &masks, &found) };
+            calm = if masks.quotes == 0 { calm + 1 } else { 0 };
+            if calm >= CALM {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Writes the ends in the first block.
+    ///
+    /// # Safety
+    /// The processor has the instructions. There is room for the ends of all blocks, at most one per byte, and [`ROOM`]
+    /// more.
+    #[inline(always)]
+    unsafe fn take<B: Isa>(&mut self, rest: &'a [[u8; BLOCK]], masks: &Masks, found: &FieldEnds) {
+        // SAFETY: promised by the caller.
+        unsafe { B::emit(found, self.at, self.out.add(self.length)) };
+        self.length += found.ends.count_ones() as usize;
+        self.rows += found.rows.count_ones() as usize;
+        self.lines += u64::from(masks.line_ends.count_ones());
+        self.at += BLOCK;
+        self.blocks = rest;
     }
 }

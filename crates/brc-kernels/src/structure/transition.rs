@@ -8,7 +8,7 @@
 //! The last rows of a chunk therefore usually determine its result. Otherwise the rows before them usually contain no
 //! quotes, which is checked by searching for quotes only.
 
-use super::blocks::{BLOCK, Carry, Needles};
+use super::blocks::{BLOCK, Carry, Masks, Needles};
 use super::{State, Syntax};
 use crate::cpu::Level;
 use crate::isa::{Isa, Work, run_with};
@@ -130,7 +130,7 @@ impl Work for FindQuote<'_> {
             let mut quotes = 0;
             for block in blocks {
                 // SAFETY: the caller promises the instructions.
-                quotes |= unsafe { B::masks(&self.needles, block) }.quotes;
+                quotes |= unsafe { B::positions(block, self.needles.quote) };
             }
             if quotes != 0 {
                 *self.found = true;
@@ -261,13 +261,16 @@ impl<const TRACKS: usize, const QUOTES: bool> Work for FollowBlocks<'_, TRACKS, 
         let mut done = 0;
         'blocks: for block in blocks {
             // SAFETY: the caller promises the instructions.
-            let masks = unsafe { B::masks(&needles, block) };
-            // SAFETY: likewise.
-            let parity = if QUOTES { unsafe { B::prefix_xor(masks.quotes) } } else { 0 };
+            let masks = unsafe { Masks::of::<B, QUOTES>(&needles, block) };
             let mut next = carries;
             let mut rows = [0; TRACKS];
             for track in 0..TRACKS {
-                let Some(found) = next[track].step::<QUOTES>(&masks, parity) else { break 'blocks };
+                let found = match QUOTES {
+                    // SAFETY: likewise.
+                    true => unsafe { next[track].step::<B>(&needles, &masks, block) },
+                    false => next[track].step_without_quotes(&masks),
+                };
+                let Some(found) = found else { break 'blocks };
                 rows[track] = found.rows;
             }
             carries = next;
