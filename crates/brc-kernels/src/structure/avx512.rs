@@ -1,7 +1,7 @@
 //! Blocks with AVX-512: one register per block.
 
 use super::FieldEnd;
-use super::blocks::{BLOCK, Blocks, FieldEnds, SHIFTED_INDEXES};
+use super::blocks::{BLOCK, BlockText, Blocks, FieldEnds, SHIFTED_INDEXES};
 use crate::isa::Avx512;
 use std::arch::x86_64::*;
 
@@ -24,7 +24,7 @@ impl Blocks for Avx512 {
     /// The positions and flags of the ends are compressed as bytes, then widened. They are compressed into a register:
     /// compressing to memory is slow on some processors.
     #[inline(always)]
-    unsafe fn emit(found: &FieldEnds, base: usize, out: *mut FieldEnd) {
+    unsafe fn emit<const QUOTES: bool>(_: &BlockText<'_>, found: &FieldEnds, base: usize, out: *mut FieldEnd) {
         let count = found.ends.count_ones();
         // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes; at most
         // 15 excess entries are written.
@@ -32,7 +32,7 @@ impl Blocks for Avx512 {
             let indexes = _mm512_loadu_si512(SHIFTED_INDEXES.as_ptr().cast());
             let flagged = _mm512_mask_add_epi8(indexes, found.rows, indexes, _mm512_set1_epi8(FieldEnd::ROW as i8));
             let quoted = _mm512_set1_epi8(FieldEnd::QUOTED as i8);
-            let flagged = _mm512_mask_add_epi8(flagged, found.quoted, flagged, quoted);
+            let flagged = _mm512_mask_add_epi8(flagged, found.quoted(), flagged, quoted);
             let mut picked = _mm512_maskz_compress_epi8(found.ends, flagged);
             let base = _mm512_set1_epi32((base << FieldEnd::FLAG_BITS) as i32);
             let store = |picked: __m512i, at: usize| {

@@ -22,7 +22,7 @@ pub(super) static SHIFTED_INDEXES: [u8; BLOCK] = {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Needles {
     delimiter: u8,
-    line_end: u8,
+    pub(super) line_end: u8,
     /// Unspecified if the syntax has none, like the comment byte.
     pub(super) quote: u8,
     comment: u8,
@@ -42,6 +42,15 @@ impl Needles {
             has_returns: syntax.line_end() == LineEnd::Lf,
         }
     }
+}
+
+/// A text that is scanned by blocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockText<'a> {
+    pub(super) text: &'a [u8],
+    /// The offset of the first block.
+    pub(super) first: usize,
+    pub(super) needles: Needles,
 }
 
 /// The positions of the needles in a block.
@@ -95,18 +104,18 @@ pub(crate) trait Blocks: Copy {
         bits
     }
 
-    /// Writes the ends in a block that starts at offset `base` of the text.
+    /// Writes the ends in the block at offset `base` of the text; without `QUOTES`, no field has one.
     ///
     /// # Safety
-    /// See the trait; there is room for [`ROOM`] ends at `out`.
+    /// See the trait; the block is in the text, and there is room for [`ROOM`] ends at `out`.
     #[inline(always)]
-    unsafe fn emit(found: &FieldEnds, base: usize, out: *mut FieldEnd) {
-        let mut ends = found.ends;
+    unsafe fn emit<const QUOTES: bool>(_: &BlockText<'_>, found: &FieldEnds, base: usize, out: *mut FieldEnd) {
+        let (mut ends, quoted) = (found.ends, found.quoted());
         let mut count = 0;
         while ends != 0 {
             let index = ends.trailing_zeros();
             let bit = ends & ends.wrapping_neg();
-            let end = FieldEnd::new(base + index as usize, found.rows & bit != 0, found.quoted & bit != 0);
+            let end = FieldEnd::new(base + index as usize, found.rows & bit != 0, quoted & bit != 0);
             // SAFETY: the caller promises room for more ends than a block has bytes.
             unsafe { out.add(count).write(end) };
             count += 1;
@@ -125,8 +134,18 @@ pub(crate) struct FieldEnds {
     pub(super) ends: u64,
     /// The ends that are also ends of rows.
     pub(super) rows: u64,
+    /// The ends directly after the closing quote of their field.
+    pub(super) after_quote: u64,
+    /// The ends after such a quote and a CR.
+    pub(super) after_return: u64,
+}
+
+impl FieldEnds {
     /// The ends whose fields have a quote.
-    pub(super) quoted: u64,
+    #[inline(always)]
+    pub(super) fn quoted(&self) -> u64 {
+        self.after_quote | self.after_return
+    }
 }
 
 /// The state between blocks: a [`State`] in the form that masks need. All fields but `inside` are 0 or 1.
@@ -134,8 +153,6 @@ pub(crate) struct FieldEnds {
 pub(super) struct Carry {
     /// All ones inside quotes.
     inside: u64,
-    /// The current field has a quote.
-    quoted: u64,
     /// The previous byte is the end of a field, or a quote.
     after_border: u64,
     /// The previous byte closes a field or is the first of two quotes.
@@ -156,7 +173,6 @@ impl Carry {
         }
         Some(Self {
             inside: if state == Quoted { u64::MAX } else { 0 },
-            quoted: u64::from(state.is_quoted()),
             after_border: u64::from(matches!(state, RowStart | FieldStart | AfterQuote)),
             after_quote: u64::from(state == AfterQuote),
             after_return: u64::from(state == AfterQuoteReturn),
@@ -190,7 +206,7 @@ impl Carry {
 
     /// Whether no quote has an effect on the next byte.
     pub(super) fn is_unquoted(&self) -> bool {
-        self.inside | self.quoted | self.after_quote | self.after_return == 0
+        self.inside | self.after_quote | self.after_return == 0
     }
 
     /// Advances by a block without quotes, which none before it affects. Returns `None` if the block needs the automaton,
@@ -203,7 +219,7 @@ impl Carry {
             return None;
         }
         *self = Self { row_start: rows >> 63, after_border: ends >> 63, ..*self };
-        Some(FieldEnds { ends, rows, quoted: 0 })
+        Some(FieldEnds { ends, rows, after_quote: 0, after_return: 0 })
     }
 
     /// Advances by a block. Returns `None` if the block needs the automaton: a quote that is not at the border of a
@@ -227,31 +243,27 @@ impl Carry {
         let (opening, closing) = (quotes & inside, quotes & !inside);
         let after_border = borders << 1 | self.after_border;
         let after_quote = closing << 1 | self.after_quote;
-        let mut odd = masks.comments & (rows << 1 | self.row_start);
-        odd |= opening & !after_border;
-        let mut returns = 0;
-        let after_quote = after_quote & !borders;
-        if after_quote | self.after_return != 0 {
+        let mut odd = masks.comments & (rows << 1 | self.row_start) | opening & !after_border;
+        let (mut returns, mut after_return) = (0, 0);
+        let others = after_quote & !borders;
+        if others | self.after_return != 0 {
             // SAFETY: promised by the caller.
-            returns = after_quote & if needles.has_returns { unsafe { B::positions(block, b'\r') } } else { 0 };
-            odd |= after_quote & !returns;
-            odd |= (returns << 1 | self.after_return) & !masks.line_ends;
+            returns = others & if needles.has_returns { unsafe { B::positions(block, b'\r') } } else { 0 };
+            after_return = returns << 1 | self.after_return;
+            odd |= others & !returns | after_return & !masks.line_ends;
         }
         if odd != 0 {
             return None;
         }
-        // Each quote is added to the run of ones that represents its field, so that the carry reaches the field's end.
-        let (sum, carried) = quotes.overflowing_add(!ends);
-        let (sum, carried_on) = sum.overflowing_add(self.quoted);
         *self = Self {
             inside: 0u64.wrapping_sub(inside >> 63),
-            quoted: u64::from(carried | carried_on),
             after_border: borders >> 63,
             after_quote: closing >> 63,
             after_return: returns >> 63,
             row_start: rows >> 63,
         };
-        Some(FieldEnds { ends, rows, quoted: sum & ends })
+        // A field with a quote ends behind one.
+        Some(FieldEnds { ends, rows, after_quote: after_quote & ends, after_return })
     }
 }
 

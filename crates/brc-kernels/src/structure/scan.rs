@@ -1,6 +1,6 @@
 //! Scans a text from a known state and writes the ends of all fields.
 
-use super::blocks::{BLOCK, Carry, FieldEnds, Masks, Needles, ROOM};
+use super::blocks::{BLOCK, BlockText, Carry, FieldEnds, Masks, Needles, ROOM};
 use super::{FieldEnd, State, Syntax, automaton};
 use crate::cpu::Level;
 use crate::isa::{Isa, Work, run_with};
@@ -92,8 +92,8 @@ impl Work for ScanBlocks<'_> {
         ends.reserve(text.len() - first + ROOM);
         let (blocks, _) = text[first..].as_chunks::<BLOCK>();
         let (out, length) = (ends.as_mut_ptr(), ends.len());
-        let mut scan =
-            BlockScan { blocks, needles: Needles::new(syntax), carry, at: first, rows: 0, lines: 0, out, length };
+        let text = BlockText { text, first, needles: Needles::new(syntax) };
+        let mut scan = BlockScan { text, blocks, carry, at: first, rows: 0, lines: 0, out, length };
         // SAFETY: the caller promises the instructions. There is room for one end per remaining byte, and `ROOM` more;
         // at most one per byte is written.
         unsafe {
@@ -104,7 +104,7 @@ impl Work for ScanBlocks<'_> {
             ends.set_len(scan.length);
         }
         cursor.at = scan.at;
-        cursor.state = scan.carry.state(syntax, cursor.state, &text[first..cursor.at]);
+        cursor.state = scan.carry.state(syntax, cursor.state, &text.text[first..cursor.at]);
         cursor.rows += scan.rows;
         cursor.lines += scan.lines;
     }
@@ -116,9 +116,9 @@ const CALM: usize = 16;
 
 /// A scan of whole blocks.
 struct BlockScan<'a> {
+    text: BlockText<'a>,
     /// The blocks that have not been scanned.
     blocks: &'a [[u8; BLOCK]],
-    needles: Needles,
     carry: Carry,
     /// The offset of the first of them in the text.
     at: usize,
@@ -141,13 +141,13 @@ impl<'a> BlockScan<'a> {
         }
         while let Some((block, rest)) = self.blocks.split_first() {
             // SAFETY: promised by the caller.
-            let masks = unsafe { Masks::of::<B, QUOTES>(&self.needles, block) };
+            let masks = unsafe { Masks::of::<B, QUOTES>(&self.text.needles, block) };
             if QUOTES && masks.quotes != 0 {
                 return true;
             }
             let Some(found) = self.carry.step_without_quotes(&masks) else { return false };
             // SAFETY: likewise.
-            unsafe { self.take::<B>(rest, &masks, &found) };
+            unsafe { self.take::<B, false>(rest, &masks, &found) };
         }
         false
     }
@@ -161,12 +161,12 @@ impl<'a> BlockScan<'a> {
         let mut calm = 0;
         while let Some((block, rest)) = self.blocks.split_first() {
             // SAFETY: promised by the caller.
-            let masks = unsafe { Masks::of::<B, true>(&self.needles, block) };
+            let masks = unsafe { Masks::of::<B, true>(&self.text.needles, block) };
             // SAFETY: likewise.
-            let found = unsafe { self.carry.step::<B>(&self.needles, &masks, block) };
+            let found = unsafe { self.carry.step::<B>(&self.text.needles, &masks, block) };
             let Some(found) = found else { return false };
             // SAFETY: likewise.
-            unsafe { self.take::<B>(rest, &masks, &found) };
+            unsafe { self.take::<B, true>(rest, &masks, &found) };
             calm = if masks.quotes == 0 { calm + 1 } else { 0 };
             if calm >= CALM {
                 return true;
@@ -181,9 +181,9 @@ impl<'a> BlockScan<'a> {
     /// The processor has the instructions. There is room for the ends of all blocks, at most one per byte, and [`ROOM`]
     /// more.
     #[inline(always)]
-    unsafe fn take<B: Isa>(&mut self, rest: &'a [[u8; BLOCK]], masks: &Masks, found: &FieldEnds) {
+    unsafe fn take<B: Isa, const QUOTES: bool>(&mut self, rest: &'a [[u8; BLOCK]], masks: &Masks, found: &FieldEnds) {
         // SAFETY: promised by the caller.
-        unsafe { B::emit(found, self.at, self.out.add(self.length)) };
+        unsafe { B::emit::<QUOTES>(&self.text, found, self.at, self.out.add(self.length)) };
         self.length += found.ends.count_ones() as usize;
         self.rows += found.rows.count_ones() as usize;
         self.lines += u64::from(masks.line_ends.count_ones());
