@@ -8,6 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The number of columns that messages list.
 const MAX_COLUMNS: usize = 5;
 
+/// The maximum length of an example of a string.
+const MAX_EXAMPLE: usize = 40;
+
 /// The name of each column, and how its values differ from the text.
 type Column<'t> = (&'t str, ColumnChanges);
 
@@ -18,7 +21,8 @@ fn columns(table: &dyn Table) -> Vec<Column<'_>> {
 /// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
     let columns = columns(table);
-    [nulled(&columns), undecided(&columns), unfit(&columns), pointed(&columns), grouped(&columns)].concat()
+    let [nulled, undecided, unfit] = [nulled, undecided, unfit].map(|of| of(&columns));
+    [nulled, undecided, unfit, pointed(&columns), grouped(&columns), not_utf8(&columns)].concat()
 }
 
 /// The null tokens that were recognised although no option names them: one line per column.
@@ -82,6 +86,16 @@ fn grouped(columns: &[Column<'_>]) -> Vec<String> {
     lines(columns, |changes| changes.has_assumed_groups.into(), line, "are read with points between thousands")
 }
 
+/// The columns with strings that are not UTF-8: one line each.
+fn not_utf8(columns: &[Column<'_>]) -> Vec<String> {
+    let line = |name: &str, changes: &ColumnChanges| {
+        let example = printable::line(changes.not_utf8.as_deref().unwrap_or_default());
+        let example: String = example.chars().take(MAX_EXAMPLE).collect();
+        format!("'{name}' has strings that are not UTF-8 ({example}); --charset latin1 (or windows-1252) decodes them")
+    };
+    lines(columns, |changes| changes.not_utf8.is_some().into(), line, "are not UTF-8")
+}
+
 /// The values that will be written differently than in the input: one line per column.
 pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
@@ -122,7 +136,8 @@ pub(crate) fn note_read(table: &dyn Table, progress: &Progress) {
 /// not.
 pub(crate) fn note_guesses(table: &dyn Table) {
     let columns = columns(table);
-    for line in [nulled(&columns), compared(&columns), unfit(&columns), pointed(&columns), grouped(&columns)].concat() {
+    let kinds = [nulled, compared, unfit, pointed, grouped, not_utf8];
+    for line in kinds.iter().flat_map(|kind| kind(&columns)) {
         message!("note: {}", printable::line(line.as_bytes()));
     }
 }

@@ -73,6 +73,10 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
         RowFault::LikeComment { prefix, .. } => {
             return Some(format!("if lines that begin with '{prefix}' are comments, --comment '{prefix}' skips them"));
         }
+        RowFault::Columns { found, expected } if found * 2 < *expected => Some(
+            "--skip-footer N skips the last N lines; --ragged pad fills columns that are missing at the end with nulls; if \
+             the delimiter is wrong, set it with --delimiter",
+        ),
         RowFault::Columns { found, expected } if found < expected => Some(
             "--ragged pad fills columns that are missing at the end with nulls; --skip-footer N skips the last N lines; if \
              the delimiter is wrong, set it with --delimiter",
@@ -84,9 +88,10 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
             Some("if a field contains the delimiter, set --quote or --escape; --ragged reject leaves such rows out")
         }
         RowFault::UnclosedQuote => Some("the file may be cut off; if quotes are ordinary characters, use --quote none"),
-        RowFault::TextAfterQuote => {
-            Some("if quotes in fields are escaped, set --escape; if they are ordinary characters, use --quote none")
-        }
+        RowFault::TextAfterQuote => Some(
+            "if quotes in fields are escaped, set --escape, as in --escape '\\'; if they are ordinary characters, use \
+                 --quote none",
+        ),
         RowFault::NoObject => Some("each row must be a JSON object; jq -c '{value: .}' wraps other values in objects"),
         RowFault::MalformedValue { text, expected: LogicalType::Timestamp { unit, zone: false } }
             if calendar::parse_timestamp(text.as_bytes(), *unit, true).is_some() =>

@@ -126,7 +126,9 @@ fn two_carriage_returns_are_noticed() {
 fn lines_after_the_table_have_a_remedy() {
     let place = Place::new();
     place.write("t.csv", "id,v\n1,2\n2,3\nTotal rows: 2\n");
-    place.run("convert t.csv t.buren").fails_with(3, "--skip-footer N skips the last N lines");
+    let outcome = place.run("convert t.csv t.buren");
+    assert!(outcome.stderr.contains("if it is not data, --skip-footer 1 skips it"), "{}", outcome.stderr);
+    outcome.fails_with(3, "--skip-footer N skips the last N lines");
     assert_eq!(place.run("cat t.csv --skip-footer 1").text(), "id,v\n1,2\n2,3\n");
 }
 
@@ -290,4 +292,67 @@ fn rows_that_describe_the_columns_are_noticed() {
         let outcome = place.run("cat t.csv");
         assert!(!outcome.stderr.contains("below the header"), "{}", outcome.stderr);
     }
+}
+
+#[test]
+fn numbers_in_the_first_row_are_names_or_noted() {
+    let place = Place::new();
+    for (text, note) in [
+        ("shop,1,2,3\nA,9,2,7\nBB,3,4,1\n", "the first row names the columns, though it has numbers; --header no"),
+        (
+            "shop,1,2,7\nA,9,2,7\nBB,3,4,1\n",
+            "the first row is read as values, though its numbers may be names; --header yes",
+        ),
+        ("shop,2019\nA,9\nBB,3\n", "the first row is read as values, though its numbers may be names; --header yes"),
+    ] {
+        place.write("t.csv", text);
+        noted(&place.run("cat t.csv"), note);
+        assert!(!place.run("cat t.csv --header yes").stderr.contains("note"), "{text}");
+    }
+    for text in ["shop,2019,2020\nA,9,2\nBB,3,4\n", "shop,1,2,3,4,5\nA,9,2,7,1,1\nBB,3,4,1,2,2\n", "A,1,2\nBB,3,4\n"] {
+        place.write("t.csv", text);
+        assert!(!place.run("cat t.csv").stderr.contains("note"), "{text}");
+    }
+}
+
+#[test]
+fn comments_that_name_the_columns_are_noted() {
+    let place = Place::new();
+    place.write("t.txt", "# Time, Temp C\n1.5,2\n3.5,4\n5,6\n");
+    let outcome = place.run("cat t.txt");
+    noted(&outcome, "a comment names the columns; --names sets other names");
+    noted(&outcome, "1 line before the first row skipped (--comment none --skip 0 keeps it)");
+    assert_eq!(outcome.text(), "Time,Temp C\n1.5,2\n3.5,4\n5.0,6\n");
+    let row = |n: i32| format!("1700000{n:03}.5\tC{n}\t-\n");
+    let rows: String = (0..300).map(row).collect();
+    let head = "#separator \\x09\n#set_separator\t,\n#fields\tts\tuid\tservice\n#types\ttime\tstring\tstring\n";
+    let found =
+        query(format!("{head}{rows}#close\t2024-01-01\n"), "select count(*) as n, max(ts) as ts, max(uid) as uid");
+    assert_eq!(found.text(), "n,ts,uid\n300,1700000299.5,C99\n");
+}
+
+#[test]
+fn strings_that_are_not_utf8_are_noted_wherever_they_come() {
+    let place = Place::new();
+    let text = |name: &[u8]| {
+        let rows: String = (0..60_000).map(|row| format!("{row},plain {}\n", row % 10)).collect();
+        let more: String = (0..60_000).map(|row| format!("{row},plain {row}\n")).collect();
+        [b"id,name\n", rows.as_bytes(), b"7,", name, b"\n", rows.as_bytes(), more.as_bytes()].concat()
+    };
+    place.write("t.csv", text(b"M\xfcller"));
+    let note = "'name' has strings that are not UTF-8 (M\\xfcller); --charset latin1 (or windows-1252) decodes them";
+    for command in ["convert t.csv t.buren", "query t.csv --by name --agg count()"] {
+        noted(&place.run(command), note);
+    }
+    assert!(!place.run_of(&["query", "t.csv", "select sum(id)"]).stderr.contains("UTF-8"));
+    assert!(!place.run("query t.csv --charset raw --by name --agg count()").stderr.contains("UTF-8"));
+    place.write("t.csv", text("Müller".as_bytes()));
+    assert!(!place.run("convert t.csv u.buren").stderr.contains("UTF-8"));
+    // Long strings, which have no dictionary.
+    let rows: String = (0..40_000).map(|row| format!("{row},{row:x} is a long text of its own {row}\n")).collect();
+    place.write(
+        "t.csv",
+        [b"id,name\n", rows.as_bytes(), b"7,M\xfcller is one\n", rows.as_bytes(), rows.as_bytes()].concat(),
+    );
+    noted(&place.run("convert t.csv v.buren"), "'name' has strings that are not UTF-8 (M\\xfcller is one)");
 }

@@ -195,6 +195,57 @@ fn layouts_are_detected() {
         (",0,1,2\n0,5,6,7\n1,8,9,9\n".to_owned(), "',', header", "column_1¦0¦1¦2"),
         (",5,6\n1,5,7\n2,3,3\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("\"2019\",\"2020\"\n1,5\n2,7\n".to_owned(), "',', header", "2019¦2020"),
+        ("name,2019,2021,2022\nA,1.5,2,3\nB,4,5,6\n".to_owned(), "',', header", "name¦2019¦2021¦2022"),
+        (",2019,2020\nA,1,2\nB,3,4\n".to_owned(), "',', header", "column_1¦2019¦2020"),
+        ("shop,1,2,3,4\nA,9,2,7,4\nBB,3,4,1,8\n".to_owned(), "',', header", "shop¦1¦2¦3¦4"),
+        ("shop,1,2,3,7,14\nA,9,2,7,4,1\nBB,3,4,1,8,2\n".to_owned(), "',', header", "shop¦1¦2¦3¦7¦14"),
+        ("shop,8,9,10\nA,closed,open,open\nBB,open,open,closed\n".to_owned(), "',', header", "shop¦8¦9¦10"),
+        ("shop,400.5,401.0,401.5\nA,2,1,4\nBB,4,9,1\n".to_owned(), "',', header", "shop¦400.5¦401.0¦401.5"),
+        // Numbers in sequence that are values.
+        ("shop,1,2,7\nA,9,2,7\nBB,3,4,1\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
+        (
+            "A-1,1,2,3\nA-2,9,2,7\nA-3,3,4,1\nA-4,2,1,9\n".to_owned(),
+            "',', no header",
+            "column_1¦column_2¦column_3¦column_4",
+        ),
+        ("Ann,1,2,3\nBo,2,3,4\nEve,4,8,9\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
+        ("Ann,2019\nBo,17\nEve,23\n".to_owned(), "',', no header", "column_1¦column_2"),
+        // Keys and values above a table without a header.
+        (
+            "Interval,10\n2024-01-01,5,7\n2024-01-02,6,8\n2024-01-03,6,9\n".to_owned(),
+            "',', no header, 1 preamble line",
+            "column_1¦column_2¦column_3",
+        ),
+        (
+            "Site:,Oslo\n2024-01-01,5,7\n2024-01-02,6,8\n2024-01-03,6,9\n".to_owned(),
+            "',', no header, 1 preamble line",
+            "column_1¦column_2¦column_3",
+        ),
+        // Names in comments.
+        ("# x y\n1.5 2\n3.5 4\n5 6\n".to_owned(), "space, no header, 1 preamble line", "x¦y"),
+        ("# Time, Temp (C)\n1.5,2\n3.5,4\n5,6\n".to_owned(), "',', no header, 1 preamble line", "Time¦Temp (C)"),
+        (
+            "#Software: x\n#Fields: date cs(User-Agent) sc-status\n2024-01-01 Moz 200\n2024-01-02 Moz 404\n".to_owned(),
+            "space, no header, 2 preamble lines",
+            "date¦cs(User-Agent)¦sc-status",
+        ),
+        (
+            "#separator \\x09\n#fields\tts\tuid\n#types\ttime\tstring\n1.5\tC1\n2.5\tC2\n#close\t2024\n".to_owned(),
+            "tab, no header, comment '#'",
+            "ts¦uid",
+        ),
+        (
+            "#YY  MM DD hh mm WSPD  GST\n#yr  mo dy hr mn m/s   m/s\n2024 01 02 00 10  5.1  6.0\n2024 01 02 00 20 10.1 16.0\n"
+                .to_owned(),
+            "blanks, no header, 2 preamble lines",
+            "YY¦MM¦DD¦hh¦mm¦WSPD¦GST",
+        ),
+        ("#a\tb\n1\t2\n3\t4\n".to_owned(), "tab, header", "#a¦b"),
+        (
+            "# made by hand, in Oslo. Enjoy it!\n1,2\n3,4\n5,6\n".to_owned(),
+            "',', no header, 1 preamble line",
+            "column_1¦column_2",
+        ),
         ("\"a\" \"b\"\n\"x\" 1 2\n\"y\" 3 4\n".to_owned(), "space, header", "column_1¦a¦b"),
         ("1,2,3\n4,5,6\n7,8,9\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("2019,5,6\n2020,7,8\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),

@@ -93,6 +93,8 @@ pub struct ColumnChanges {
     pub unfit_format: Option<String>,
     /// Whether its points are read as decimal points, but may separate thousands, as another column has decimal commas.
     pub points_beside_commas: bool,
+    /// The first string that is not UTF-8, if no option sets the charset.
+    pub not_utf8: Option<Vec<u8>>,
     /// Whether its points are read as thousands separators, although no value in the first rows shows that they are.
     pub has_assumed_groups: bool,
 }
@@ -107,6 +109,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
         self.points_beside_commas |= other.points_beside_commas;
         self.has_assumed_groups |= other.has_assumed_groups;
+        self.not_utf8 = self.not_utf8.take().or_else(|| other.not_utf8.clone());
         self.unfit_format = self.unfit_format.take().or_else(|| other.unfit_format.clone());
     }
 }

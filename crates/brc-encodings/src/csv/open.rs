@@ -76,6 +76,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         inference,
         body: start.body as u64,
         notes: sniffed.notes(),
+        should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
         skipped,
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,

@@ -1,7 +1,7 @@
 //! Constants as typed values.
 
 use super::call::INTERVAL;
-use super::{Binder, Result, constant};
+use super::{Binder, Result, compare, constant};
 use crate::functions::typed::{Scalar, Typed};
 use crate::sql::Literal;
 use crate::values::number::Number;
@@ -107,6 +107,19 @@ fn of_float_32(number: &Number) -> Typed {
     let value = constant::rounded(number.to_float());
     let logical_type = if float32::narrow(value).is_some() { LogicalType::Float32 } else { LogicalType::Float64 };
     Typed::literal(logical_type, Some(Scalar::Float(value.to_bits())))
+}
+
+/// Values of which one is taken: beside values of another type, constant strings are such values, too, if they can be.
+pub(super) fn like_the_others(parts: Vec<(Typed, usize)>) -> Vec<(Typed, usize)> {
+    let is_text = |part: &Typed| part.logical_type == LogicalType::String && part.constant().is_some();
+    let mut others = parts.iter().filter(|(part, _)| !is_text(part)).map(|(part, _)| Some(part.logical_type));
+    let common = others.next().and_then(|first| others.fold(first, |one, other| compare::common(one?, other?)));
+    let Some(common) = common.filter(|common| *common != LogicalType::String) else { return parts };
+    let like = |(part, position): (Typed, usize)| match part.constant() {
+        Some(Some(Scalar::Bytes(text))) if is_text(&part) => (parsed(text, common).unwrap_or(part), position),
+        _ => (part, position),
+    };
+    parts.into_iter().map(like).collect()
 }
 
 /// Values of which one is taken: beside floats of 32 bits, constant numbers are such floats too.

@@ -189,7 +189,7 @@ impl Binder<'_> {
 
     /// Values of which one is taken: all as the type that holds all of them.
     fn of_one_type(&self, parts: Vec<(Typed, usize)>) -> Result<Vec<Typed>> {
-        let parts = literal::like_floats_32(parts);
+        let parts = literal::like_the_others(literal::like_floats_32(parts));
         let mut common: Option<LogicalType> = None;
         for (part, position) in parts.iter().filter(|(part, _)| !part.is_null()) {
             common = Some(match common {

@@ -7,7 +7,7 @@ use sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, OrderByExpr, OrderBySort,
 };
 
-const WINDOW: &str =
+pub(super) const WINDOW: &str =
     "window functions ('over') are not supported; use brc-sql, which has all of SQL over the same files";
 
 /// How many parts what is written once but computed twice may have: nested, they double at each level.

@@ -133,6 +133,13 @@ impl Converter<'_> {
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
                 return Err(SyntaxError::new(SUBQUERY, position, self.source));
             }
+            Expr::Tuple(_) => {
+                return Err(SyntaxError::new(
+                    "leave out the parentheses around several expressions",
+                    position,
+                    self.source,
+                ));
+            }
             Expr::Array(_) => {
                 let message = "write names in double quotes, not in brackets: \"wind speed\"";
                 return Err(SyntaxError::new(message, position, self.source));

@@ -68,6 +68,10 @@ impl Parser {
             return Err(self.expected(what));
         }
         let parsed = self.inner.parse_expr().map_err(|error| self.error(&error))?;
+        if self.inner.get_current_token().token == Token::LParen {
+            // The parser takes `filter (` before it looks for `where`.
+            return Err(self.refuse("write filter (where …)"));
+        }
         let end = self.places.byte(self.inner.get_current_token().span.end);
         let syntax: Syntax =
             convert::Converter { source: &self.source, places: &self.places, start, table: &self.table }

@@ -1,6 +1,7 @@
 //! `[from t] select … [from t] [where …] [group by …] [having …] [order by …] [limit n] [offset n]`: clause by clause,
 //! so that anything else is reported with its position.
 
+use super::calls::WINDOW;
 use super::script::TableName;
 use super::{Kind, Literal, Parser, SyntaxError};
 use crate::sql::expression::{Expression, OrderBy, SelectItem};
@@ -9,7 +10,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
 /// What stands after a column's expression without being its name.
-const CLAUSES: [Keyword; 11] = [
+const CLAUSES: [Keyword; 13] = [
     Keyword::FROM,
     Keyword::WHERE,
     Keyword::GROUP,
@@ -17,6 +18,8 @@ const CLAUSES: [Keyword; 11] = [
     Keyword::ORDER,
     Keyword::LIMIT,
     Keyword::OFFSET,
+    Keyword::FETCH,
+    Keyword::QUALIFY,
     Keyword::UNION,
     Keyword::EXCEPT,
     Keyword::INTERSECT,
@@ -27,6 +30,10 @@ const SET_OPERATIONS: [Keyword; 3] = [Keyword::UNION, Keyword::EXCEPT, Keyword::
 
 /// What does with several tables what brc does not.
 const ELSEWHERE: &str = "brc query asks one table; use brc-sql, which has all of SQL over the same files";
+
+/// How to do without several sets of keys.
+const ONE_SET_OF_KEYS: &str = "a query has one set of keys; run one query for each set, or use brc-sql, which has all \
+                               of SQL over the same files";
 
 /// How to do without a query inside another.
 const INNER_FIRST: &str = "save the inner result first and query that: \
@@ -51,6 +58,11 @@ impl Parser {
         let mut query = Query { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Query::default() };
         if self.keyword(Keyword::SELECT) {
             query.distinct = self.keyword(Keyword::DISTINCT);
+            if query.distinct && self.is_next(Keyword::ON) && self.peek_at(1) == &Token::LParen {
+                let message = "'distinct on' is not supported; group by takes one row of each group, as in select \
+                               name, max_by(value, time) group by name; or use brc-sql, which has all of SQL";
+                return Err(self.refuse(message));
+            }
             self.keyword(Keyword::ALL);
             if matches!((self.peek(), self.peek_at(1)), (Token::Word(word), Token::Number(..)) if word.keyword == Keyword::TOP)
             {
@@ -77,6 +89,11 @@ impl Parser {
         if self.keyword(Keyword::GROUP) {
             self.require(Keyword::BY, "'by'")?;
             query.group_by_all = self.keyword(Keyword::ALL);
+            if self.is_next(Keyword::GROUPING)
+                && matches!(self.peek_at(1), Token::Word(word) if word.keyword == Keyword::SETS)
+            {
+                return Err(self.refuse(format!("'grouping sets' is not supported: {ONE_SET_OF_KEYS}")));
+            }
             if !query.group_by_all {
                 query.by = Some(self.list(|parser| parser.expression("an expression"))?);
             }
@@ -91,6 +108,7 @@ impl Parser {
         self.limits(query)?;
         match self.peek() {
             Token::SemiColon | Token::EOF => Ok(()),
+            Token::Word(word) if word.keyword == Keyword::QUALIFY => Err(self.refuse(WINDOW)),
             Token::Word(word) if SET_OPERATIONS.contains(&word.keyword) => {
                 let word = word.value.to_lowercase();
                 let message = format!("'{word}' is not supported; several files are one table: brc query FILE FILE …");
@@ -108,7 +126,13 @@ impl Parser {
 
     fn item(&mut self) -> Result<SelectItem, SyntaxError> {
         if self.all_columns()? {
-            return Ok(SelectItem::All { exclude: self.exclude()? });
+            let exclude = self.exclude()?;
+            if self.is_next(Keyword::REPLACE) || self.is_next(Keyword::RENAME) {
+                let message =
+                    "'replace' and 'rename' after '*' are not supported; write select * exclude (a), f(a) as a";
+                return Err(self.refuse(message));
+            }
+            return Ok(SelectItem::All { exclude });
         }
         if self.is_clause() {
             return Err(self.expected("an expression"));
@@ -245,17 +269,26 @@ impl Parser {
         Ok(OrderBy { expression, is_all, descending, nulls_first })
     }
 
+    /// `limit`, `offset` and, of standard SQL, `fetch first 10 rows only`, in any order.
     fn limits(&mut self, query: &mut Query) -> Result<(), SyntaxError> {
         loop {
             if self.keyword(Keyword::LIMIT) {
                 let position = self.position();
-                let count = self.count()?;
+                let count = if self.keyword(Keyword::ALL) { None } else { Some(self.count()?) };
                 if self.peek() == &Token::Comma {
                     return Err(self.error_at("'limit a, b' is not supported; write limit b offset a", position));
                 }
-                query.limit = Some(count);
+                query.limit = count;
             } else if self.keyword(Keyword::OFFSET) {
                 query.offset = self.count()?;
+                self.rows();
+            } else if self.keyword(Keyword::FETCH) {
+                if !self.keyword(Keyword::FIRST) {
+                    self.require(Keyword::NEXT, "'first' or 'next'")?;
+                }
+                query.limit = if matches!(self.peek(), Token::Number(..)) { Some(self.count()?) } else { Some(1) };
+                self.rows();
+                self.require(Keyword::ONLY, "'only'")?;
             } else {
                 return Ok(());
             }
@@ -270,6 +303,17 @@ impl Parser {
         let count = count.ok_or_else(|| self.expected("a number of rows"))?;
         self.advance();
         Ok(count)
+    }
+
+    /// Takes `row` or `rows`, if it is next.
+    fn rows(&mut self) {
+        if !self.keyword(Keyword::ROWS) {
+            self.keyword(Keyword::ROW);
+        }
+    }
+
+    fn is_next(&self, keyword: Keyword) -> bool {
+        matches!(self.peek(), Token::Word(word) if word.quote_style.is_none() && word.keyword == keyword)
     }
 }
 

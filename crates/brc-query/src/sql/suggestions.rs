@@ -33,6 +33,11 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["dayofweek", "weekday", "day_of_week"], "extract(dow from t)"),
     instead(&["dayofmonth", "day_of_month"], "day(t)"),
     instead(&["dayofyear", "day_of_year"], "extract(doy from t)"),
+    instead(&["isodow", "iso_day_of_week"], "extract(isodow from t)"),
+    instead(&["dayname", "day_name"], "strftime(t, '%A')"),
+    instead(&["monthname", "month_name"], "strftime(t, '%B')"),
+    instead(&["last_day", "eomonth"], "date_trunc('month', d) + interval '1 month' - interval '1 day'"),
+    instead(&["epoch_ms", "to_unix_timestamp_millis", "unix_millis"], "extract(epoch from t) * 1000"),
     instead(&["epoch", "unix_timestamp", "to_unixtime", "to_epoch"], "extract(epoch from t)"),
     instead(&["timestampdiff", "timestamp_diff", "age"], "date_diff('day', t, u)"),
     instead(
@@ -111,7 +116,15 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["nullifzero"], "nullif(x, 0)"),
     instead(&["if", "iif"], "if(b, x, y)"),
     instead(&["nvl2", "decode", "switch", "choose", "multiif"], "case when b then x else y end"),
+    remark(&["typeof", "pg_typeof", "data_type"], "brc inspect FILE lists the types of the columns"),
     // Numbers.
+    remark(
+        &[
+            "sin", "cos", "tan", "cot", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "radians", "degrees",
+            "pi",
+        ],
+        "trigonometric functions are not supported; use brc-sql, which has all of SQL over the same files",
+    ),
     instead(&["fix"], "trunc(x)"),
     instead(&["logn"], "log(2, x)"),
     instead(&["square", "sqr"], "x * x"),

@@ -231,6 +231,13 @@ fn rows_are_answered() {
             "23 59 58",
         ),
         ("select ln(exp(0)), coalesce(nvl(null, 7), 3) limit 1", "0.0 7"),
+        (
+            "select coalesce(null, date '2024-01-02', '2024-01-01'), greatest('2024-01-02', date '2024-01-01') limit 1",
+            "2024-01-02 2024-01-02",
+        ),
+        ("select case when x > 1 then x else '1.5' end, nullif('x', t) limit 1", "1.5 x"),
+        ("select x offset 1 row fetch next 1 rows only", "0.0"),
+        ("select x limit all offset 9 rows", "4.0"),
         ("select 0.1 + 0.2 = 0.3, 1e0 / 3 limit 1", "true 0.3333333333333333"),
         (
             "select case when \"y y\" <> 0 then 9223372036854775807 * (2 - \"y y\") else 0 end where \"y y\" <> 0 and x < 1",
@@ -297,6 +304,18 @@ fn mistakes_are_named() {
         ("select sum(x) group by rollup(s)", "unknown function 'rollup': a query has one set of keys"),
         ("select t, t", "two output columns are named 't'"),
         ("select regexp_matches(t, '(')", "'regexp_matches' needs a regular expression"),
+        ("select distinct on (s) s, t", "'distinct on' is not supported; group by takes one row of each group"),
+        (
+            "select count(*) group by grouping sets ((s))",
+            "'grouping sets' is not supported: a query has one set of keys",
+        ),
+        ("select t qualify row_number() over () = 1", "window functions ('over') are not supported; use brc-sql"),
+        ("select count(*) filter (x > 1)", "write filter (where …)"),
+        ("select * replace (x as t)", "'replace' and 'rename' after '*' are not supported"),
+        ("select s, count(*) group by (s, t)", "leave out the parentheses around several expressions"),
+        ("select x fetch first row", "expected 'only'"),
+        ("select coalesce(date '2024-01-01', 'soon')", "values of types string and date cannot be combined"),
+        ("select sin(x)", "unknown function 'sin': trigonometric functions are not supported; use brc-sql"),
     ] {
         let found = ask(text, Delivery { split_rows: 3, batch_rows: 2, tests_rows: true, ..PLAIN }, 1);
         assert!(found.starts_with(expected), "{text}\n{found}");

@@ -180,9 +180,17 @@ impl TimeForm {
     pub(crate) fn parse_start<'t>(&self, text: &'t [u8]) -> Option<(Parts, &'t [u8])> {
         let mut reader = Reader::new(text);
         let items = self.items();
-        for (index, item) in items.iter().enumerate() {
+        let mut next = items.iter().enumerate();
+        while let Some((index, item)) = next.next() {
             if reader.rest.is_empty() && self.may_end_before(index) {
                 break;
+            }
+            if let Some([Item::Second, Item::Literal(point), Item::Fraction, ..]) = items.get(index.wrapping_sub(1)..)
+                && reader.rest.first() != Some(point)
+            {
+                // A fraction may also be missing before a zone.
+                next.next();
+                continue;
             }
             let beside = [index.checked_sub(1), Some(index + 1)].map(|beside| items.get(beside?));
             reader.read(*item, beside.iter().any(|item| item.is_some_and(Item::is_digits)))?;

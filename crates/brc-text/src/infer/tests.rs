@@ -172,6 +172,11 @@ fn time_forms_are_inferred() {
         ("2024-01-05 9:05|2024-01-05 10:05", "timestamp(s) %Y-%m-%d %-H:%M"),
         ("2024-01-05 10:00:00,250", "timestamp(ms) %Y-%m-%d %H:%M:%S,%f"),
         ("2024-01-05 10:00:00 UTC", "timestamp(s) with zone %Y-%m-%d %H:%M:%S %Z"),
+        ("2024-01-05 10:00:00 UTC|2024-01-05 10:00:00.5 UTC", "timestamp(ms) with zone %Y-%m-%d %H:%M:%S.%f %Z"),
+        (
+            "31/12/2024 10:00:00.25 +0100|31/12/2024 10:00:00 +0100",
+            "timestamp(ms) with zone %d/%m/%Y %H:%M:%S.%f %z at +0100",
+        ),
         ("Wed Aug 27 13:08:45 +0000 2008", "timestamp(s) with zone %a %b %d %H:%M:%S %z %Y"),
         ("Jan  1 2024 12:00AM", "timestamp(s) %b %e %Y %I:%M%p"),
         // Parts of the time may be missing.

@@ -9,8 +9,10 @@ use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect};
+use crate::unquote::is_blank;
 use brc_core::RowFault;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// The comment prefixes, the commonest first.
 pub(super) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
@@ -37,6 +39,8 @@ pub(super) struct Comments {
     pub(super) prefix: String,
     /// The number of comment lines in the sample of the file's start.
     pub(super) rows: usize,
+    /// The column names that one of them before the first row holds.
+    pub(super) names: Option<Vec<String>>,
 }
 
 /// Detects comments among the rows, and with `with_leading` also before them.
@@ -60,22 +64,25 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
             false => Role::Comment,
         };
         let roles: Vec<Role> = rows.iter().map(role).collect();
+        let leading = leading(samples, &tables, dialect);
         let found = width > 1
             && !roles.contains(&Role::Row)
             && roles.contains(&Role::Comment)
             && (rows.last()? > &first || with_leading)
-            && leading(samples, &tables, dialect).header.is_none_or(|header| !rows.contains(&header));
-        found.then(|| Comments { prefix: prefix.to_owned(), rows: rows.len() })
+            && leading.header.is_none_or(|header| !rows.contains(&header));
+        found.then(|| Comments { prefix: prefix.to_owned(), rows: rows.len(), names: leading.names })
     })
 }
 
 /// Comments before the first row of the table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Leading {
     /// The first row that is not a comment.
     pub(super) end: usize,
-    /// The last comment, if it holds the column names, as in `#CHROM POS ID`.
+    /// The last comment, if it is a row of column names, as in `#CHROM POS ID`.
     pub(super) header: Option<usize>,
+    /// The column names in another comment, as in `#Fields: time ip` and `# Time, Temp (C)`.
+    pub(super) names: Option<Vec<String>>,
 }
 
 /// Detects comments before the first row.
@@ -101,12 +108,91 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[SampleRows<'_>], dialect:
         return Leading::default();
     }
     let below = below.map(|below| header::judge(tables, below, width, dialect.delimiter));
+    if width < 2 || below.is_some_and(|below| below.is_there() && below.is_certain()) {
+        return Leading { end: last + 1, ..Leading::default() };
+    }
     let row = table.row(last);
     let is_header = row.len() == width
-        && width > 1
-        && row.iter().enumerate().all(|(index, cell)| is_name(cell, if index == 0 { prefix } else { "" }))
-        && below.is_none_or(|below| !below.is_there() || !below.is_certain());
-    Leading { end: last + 1, header: is_header.then_some(last) }
+        && row.iter().enumerate().all(|(index, cell)| is_name(cell, if index == 0 { prefix } else { "" }));
+    let texts: Vec<&[u8]> = (0..=last).map(|row| comment(samples, table, row, prefix, dialect)).collect();
+    let found = names_in(&texts, width, dialect.delimiter);
+    // A header that is one row of several, or begins with a blank, is not read as a row.
+    let (header, names) = match found {
+        Some((at, _)) if at == last && is_header && !texts[last].starts_with(b" ") => (Some(last), None),
+        Some((_, names)) => (None, Some(names)),
+        None => (is_header.then_some(last), None),
+    };
+    Leading { end: last + 1, header, names }
+}
+
+/// The text of a comment without its prefix and its line end.
+fn comment<'s>(
+    samples: &'s Samples<'_>,
+    table: &SampleRows<'_>,
+    row: usize,
+    prefix: &str,
+    dialect: &Dialect,
+) -> &'s [u8] {
+    let text = &samples.start()[table.start(row)..];
+    let line = &text[..memchr::memchr(dialect.line_end.last_byte(), text).unwrap_or(text.len())];
+    line.strip_prefix(prefix.as_bytes()).unwrap_or_default()
+}
+
+/// The `width` column names that the last comments hold, and the index of the comment: the one that says so, or the
+/// first of several that could be names, because units follow them.
+fn names_in(comments: &[&[u8]], width: usize, delimiter: Delimiter) -> Option<(usize, Vec<String>)> {
+    let declared = |(at, text): (usize, &&[u8])| Some((at, declared_names(text, width, delimiter)?));
+    if let Some(found) = comments.iter().enumerate().rev().find_map(declared) {
+        return Some(found);
+    }
+    let is_row = |(_, text): &(usize, &&[u8])| fields(text.trim_ascii(), delimiter).len() == width;
+    let names = |(at, text): (usize, &&[u8])| Some((at, possible_names(text, delimiter)?));
+    comments.iter().enumerate().rev().take_while(is_row).filter_map(names).last()
+}
+
+/// The names after `Fields:` (the W3C's extended log file format) or `fields` (Zeek).
+fn declared_names(comment: &[u8], width: usize, delimiter: Delimiter) -> Option<Vec<String>> {
+    let (word, rest) = comment.trim_ascii_start().split_at_checked("fields".len())?;
+    let (end, rest) = rest.split_first()?;
+    if !word.eq_ignore_ascii_case(b"fields") || !matches!(end, b':' | b'\t' | b' ' | b',') {
+        return None;
+    }
+    let by = |delimiter| Some(fields(rest.trim_ascii(), delimiter)).filter(|names| names.len() == width);
+    by(delimiter).or_else(|| by(Delimiter::Blanks)).filter(|names| are_distinct(names))
+}
+
+/// The names if a comment could be a list of them, rather than prose.
+fn possible_names(comment: &[u8], delimiter: Delimiter) -> Option<Vec<String>> {
+    let names = fields(comment.trim_ascii(), delimiter);
+    let may_name = |name: &String| {
+        let bytes = name.as_bytes();
+        let cell = Cell { bytes, is_quoted: false, is_padded: false, is_beside_tab: false };
+        is_like_a_name(&cell) && name.split(' ').count() <= MAX_WORDS && !name.ends_with(['.', ':'])
+    };
+    (names.iter().all(may_name) && are_distinct(&names)).then_some(names)
+}
+
+/// The maximum number of words in a name that is in a comment.
+const MAX_WORDS: usize = 3;
+
+/// The trimmed fields of a comment.
+fn fields(text: &[u8], delimiter: Delimiter) -> Vec<String> {
+    let field = |field: &[u8]| {
+        let field = field.trim_ascii();
+        let unquoted = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field);
+        String::from_utf8_lossy(unquoted).into_owned()
+    };
+    match delimiter {
+        Delimiter::Byte(delimiter) if delimiter != b' ' => text.split(|byte| *byte == delimiter).map(field).collect(),
+        Delimiter::Byte(_) | Delimiter::Blanks => {
+            let words = text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty());
+            words.map(field).collect()
+        }
+    }
+}
+
+fn are_distinct(names: &[String]) -> bool {
+    names.iter().collect::<HashSet<_>>().len() == names.len()
 }
 
 /// The prefixes that do not start with the delimiter.

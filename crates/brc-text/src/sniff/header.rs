@@ -3,12 +3,15 @@
 //! Names differ from the values below: a word above numbers, a text that does not recur. If all columns are text, the
 //! decision is a guess; most files have a header.
 
+mod numbers;
+
 use super::columns::{Columns, Comparison, ROWS};
 use super::kind::Kind;
 use super::report::count;
 use super::rows::{Cell, SampleRows};
 use super::score::is_empty;
 use crate::dialect::Delimiter;
+use numbers::NumberNames;
 
 /// Whether there is a header, and the evidence.
 pub(super) struct Header {
@@ -22,10 +25,25 @@ pub(super) struct Header {
     pub(super) unnamed: usize,
     /// The number of rows below that seem to describe the columns, such as their units.
     pub(super) described: usize,
+    /// Whether numbers in the row make it doubtful.
+    pub(super) is_doubtful: bool,
 }
 
 /// The minimum weight of evidence from the fields themselves.
 const CERTAIN: i32 = 2;
+
+/// The weight of the evidence, and the evidence, as in [`Header`].
+struct Verdict {
+    weight: i32,
+    evidence: String,
+    is_doubtful: bool,
+}
+
+impl Verdict {
+    fn new(weight: i32, evidence: impl Into<String>) -> Self {
+        Self { weight, evidence: evidence.into(), is_doubtful: false }
+    }
+}
 
 impl Header {
     pub(super) fn is_there(&self) -> bool {
@@ -42,7 +60,7 @@ impl Header {
 pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter: Delimiter) -> Header {
     let Some(table) = tables.first().filter(|table| first < table.len()) else {
         let evidence = "there are no rows at the start of the file".to_owned();
-        return Header { weight: 0, evidence, cells: None, unnamed: 0, described: 0 };
+        return Header { weight: 0, evidence, cells: None, unnamed: 0, described: 0, is_doubtful: false };
     };
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(SampleRows::iter));
     let below: Vec<&[Cell<'_>]> = below.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
@@ -52,13 +70,17 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
         true => with_row_names(table.row(first), &below, delimiter),
         false => table.row(first).to_vec(),
     };
-    let (weight, evidence) = if below.is_empty() { judge_alone(&row) } else { judge_by(&row, &below) };
+    let described = descriptions(&below);
+    let Verdict { weight, evidence, is_doubtful } = match below.is_empty() {
+        true => judge_alone(&row),
+        false => judge_by(&row, &below, described),
+    };
     let text = |cell: &Cell<'_>| String::from_utf8_lossy(cell.bytes).replace("\"\"", "\"");
     let mut cells: Vec<String> = row.iter().map(text).collect();
     let unnamed = width.saturating_sub(row.len());
     cells.resize(width.max(row.len()), String::new());
-    let described = if weight > 0 { descriptions(&below) } else { 0 };
-    Header { weight, evidence, cells: Some(cells), unnamed, described }
+    let described = if weight > 0 { described } else { 0 };
+    Header { weight, evidence, cells: Some(cells), unnamed, described, is_doubtful }
 }
 
 /// The maximum number of rows that describe the columns: loggers write units, and how values were processed.
@@ -110,17 +132,18 @@ fn begin_distinct(rows: &[&[Cell<'_>]]) -> bool {
 }
 
 /// Judges a row with nothing below it. Next to a name, words such as `y`, `t` and `no` are names, too.
-fn judge_alone(row: &[Cell<'_>]) -> (i32, String) {
+fn judge_alone(row: &[Cell<'_>]) -> Verdict {
     let is_name = |cell: &Cell<'_>| !Kind::of(cell).is_typed() && !cell.is_empty();
     let is_value =
         |cell: &Cell<'_>| [&b"true"[..], b"false", b"yes"].iter().any(|it| cell.bytes.eq_ignore_ascii_case(it));
     let may_be_name = |cell: &Cell<'_>| is_name(cell) || Kind::of(cell) == Kind::Bool && !is_value(cell);
     let are_names = row.len() > 1 && row.iter().any(is_name) && row.iter().all(may_be_name);
     let evidence = format!("the only row {} names", if are_names { "could hold" } else { "holds more than" });
-    (if are_names { 1 } else { -1 }, evidence)
+    Verdict::new(if are_names { 1 } else { -1 }, evidence)
 }
 
-fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
+/// Judges a row by those below it, of which `described` seem to describe the columns.
+fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdict {
     // The header of each of several concatenated files recurs.
     let are_names = row.len() > 1 && row.iter().all(is_like_a_name);
     let is_repeated =
@@ -130,34 +153,29 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     let (unlike, alike) = (comparison.unlike, comparison.alike);
     let typed = unlike + alike;
     if is_quoted_over_unquoted(row, below) {
-        return (4, "its fields are quoted; fields below are not".to_owned());
+        return Verdict::new(4, "its fields are quoted; fields below are not");
     }
     if names_rows(row, below) {
-        return (4, "its first field is empty, above row names or row numbers".to_owned());
+        return Verdict::new(4, "its first field is empty, above row names or row numbers");
     }
-    if typed == 0 && years_above_text(row, below) && numbers_beside_names(row, below, &columns) {
-        return (2, "years above text, next to a name".to_owned());
+    let numbers = if unlike <= alike { numbers::judge(row, below, &columns) } else { NumberNames::Unlikely };
+    if let NumberNames::Certain(evidence) | NumberNames::Likely(evidence) = numbers {
+        let is_doubtful = matches!(numbers, NumberNames::Likely(_));
+        return Verdict { is_doubtful, ..Verdict::new(CERTAIN, evidence) };
     }
-    if alike > 0 && unlike <= alike && numbers_beside_names(row, below, &columns) {
-        let evidence = if unlike > 0 {
-            "a name above numbers, and numbers in sequence"
-        } else {
-            "years above numbers, a name above text"
-        };
-        return (2, evidence.to_owned());
-    }
+    let is_doubtful = numbers == NumberNames::Possible;
     if typed > 0 {
-        let evidence = first_row_of(unlike, typed);
         let weight = 2 * (unlike.min(4) as i32 - alike.min(4) as i32);
-        return (if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) }, evidence);
+        let weight = if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) };
+        return Verdict { is_doubtful, ..Verdict::new(weight, first_row_of(unlike, typed)) };
     }
-    let described = descriptions(below);
     let columns = Columns::of(below[described..].iter().copied(), below[0].len());
     if described > 0 && has_only_text(columns.compare(row), 2) {
         let rows = count(described, "row");
-        return (CERTAIN, format!("in number or date columns the first row is not a value, like {rows} below it"));
+        let evidence = format!("in number or date columns the first row is not a value, like {rows} below it");
+        return Verdict::new(CERTAIN, evidence);
     }
-    judge_text(row, below)
+    Verdict { is_doubtful, ..judge_text(row, below) }
 }
 
 /// Evidence: the number of typed columns in which the first row differs from the values below.
@@ -201,7 +219,7 @@ fn names_rows(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
 /// Whether the fields are 0, 1, 2 … or 1, 2, 3 ….
 fn are_consecutive(cells: &[Cell<'_>]) -> bool {
     matches!(cells[0].bytes, b"0" | b"1")
-        && steps(cells.iter()).is_some_and(|steps| steps.iter().all(|step| *step == 1))
+        && numbers::steps(cells.iter()).is_some_and(|steps| steps.iter().all(|step| *step == 1.0))
 }
 
 /// Whether no field is a number or a time.
@@ -216,59 +234,13 @@ fn begin_consecutive(rows: &[&[Cell<'_>]]) -> bool {
     rows.iter().take(10).enumerate().all(|(index, row)| number(row) == Some(first + index))
 }
 
-/// Whether the numbers of a row may be column names, next to a name that does not recur: above text, evenly spaced
-/// years that are not above years; above numbers, any evenly spaced or ascending numbers.
-fn numbers_beside_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> bool {
-    let (typed, untyped): (Vec<_>, Vec<_>) =
-        row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()).partition(|(_, cell)| Kind::of(cell).is_typed());
-    let Some(steps) = steps(typed.iter().map(|(_, cell)| *cell)) else { return false };
-    let over_numbers =
-        untyped.iter().any(|(index, cell)| columns.kind(*index) == Some(Kind::Number) && is_like_a_name(cell));
-    let are_years = typed.iter().all(|(_, cell)| is_year(cell));
-    let years_below = || typed.iter().any(|(index, _)| below.iter().all(|row| is_year(&row[*index])));
-    let ascends = steps.len() > 1 && steps.iter().all(|step| *step > 0);
-    let may_be_names = match over_numbers {
-        true => are_years || is_even(&steps) || ascends,
-        false => are_years && is_even(&steps) && !years_below(),
-    };
-    may_be_names
-        && !untyped.is_empty()
-        && are_distinct(row.iter())
-        && untyped.iter().all(|(index, cell)| !recurs(cell, below, *index))
-}
-
-/// Whether years that follow each other, or several, are above fields of which none is a year.
-fn years_above_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
-    let years: Vec<usize> = (0..row.len()).filter(|index| is_year(&row[*index])).collect();
-    let steps = steps(years.iter().map(|index| &row[*index])).unwrap_or_default();
-    let follow = steps.len() > 1 || steps.iter().all(|step| step.abs() == 1);
-    follow && !below.iter().any(|other| years.iter().any(|index| other.get(*index).is_some_and(is_year)))
-}
-
-fn is_year(cell: &Cell<'_>) -> bool {
-    matches!(cell.bytes.trim_ascii(), [b'1', b'7'..=b'9', tens, ones] | [b'2', b'0' | b'1', tens, ones]
-        if tens.is_ascii_digit() && ones.is_ascii_digit())
-}
-
-/// The differences of successive integers; `None` if a field is not an integer.
-fn steps<'c, 'a: 'c>(numbers: impl Iterator<Item = &'c Cell<'a>>) -> Option<Vec<i64>> {
-    let whole = |cell: &Cell<'_>| std::str::from_utf8(cell.bytes.trim_ascii()).ok()?.parse::<i64>().ok();
-    let values = numbers.map(whole).collect::<Option<Vec<i64>>>()?;
-    Some(values.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
-}
-
-/// Whether all steps are equal, and there is one.
-fn is_even(steps: &[i64]) -> bool {
-    !steps.is_empty() && steps.iter().all(|step| *step == steps[0] && *step != 0)
-}
-
 fn recurs(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
     !cell.is_empty() && below.iter().any(|row| row.get(index).is_some_and(|other| other.bytes == cell.bytes))
 }
 
 /// Judges the first row of a table of only text.
-fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
-    let say = |weight, what: String| (weight, format!("all columns are text, {what}"));
+fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Verdict {
+    let say = |weight, what: String| Verdict::new(weight, format!("all columns are text, {what}"));
     let again = row.iter().enumerate().filter(|(index, cell)| recurs(cell, below, *index)).count();
     if again > 0 {
         return say(-2, format!("and {again} of the {} fields of the first row recur below", row.len()));

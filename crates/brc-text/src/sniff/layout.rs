@@ -19,6 +19,8 @@ pub(super) struct Layout {
     pub(super) preamble_lines: u64,
     /// Whether the first row is a header.
     pub(super) header: Header,
+    /// The column names in a comment before the table, unless there is certainly a header.
+    pub(super) names: Option<Vec<String>>,
     /// The number of fields of the rows of the table.
     pub(super) width: usize,
     /// What seems not to belong to the table at the end of the file.
@@ -88,7 +90,7 @@ impl Layout {
         let may_skip = preamble == Preamble::Infer && overrides.preamble_lines.is_none() && overrides.header.is_none();
         let comments = match &overrides.comment {
             Some(None) => None,
-            Some(Some(prefix)) => Some(Comments { prefix: prefix.clone(), rows: 0 }),
+            Some(Some(prefix)) => Some(Comments { prefix: prefix.clone(), rows: 0, names: None }),
             None => comments::find(samples, dialect, !may_skip),
         };
         let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
@@ -106,7 +108,7 @@ impl Layout {
         let shape = Shape::of(&tables, leading.end);
         let width = shape.width;
         let filled = tables.first().and_then(|table| table.iter().position(|row| !is_empty(row))).unwrap_or(0);
-        let first = if may_skip { preamble::first_row(&tables, shape, leading, dialect.delimiter) } else { filled };
+        let first = if may_skip { preamble::first_row(&tables, shape, &leading, dialect.delimiter) } else { filled };
         let lines_before = |table: &SampleRows<'_>, row: usize| {
             let before = &samples.start()[..table.start(row)];
             memchr::memchr_iter(dialect.line_end.last_byte(), before).count() as u64
@@ -118,7 +120,11 @@ impl Layout {
             described.end < table.len() && described.clone().all(|row| table.row(row).len() == width)
         };
         let described_in = tables.first().filter(|_| !described.is_empty()).filter(are_next);
+        let names = comments.as_ref().filter(|_| may_skip).and_then(|comments| comments.names.clone());
+        let is_certain = header.is_there() && header.is_certain();
         Layout {
+            // The table may start further down.
+            names: names.or(leading.names).filter(|names| names.len() == width && !is_certain),
             described_lines: described_in.map(|table| lines_before(table, described.end)),
             are_comments_skipped: preamble_lines > 0 && leading.end > 0,
             comments,

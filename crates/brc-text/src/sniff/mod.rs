@@ -103,6 +103,12 @@ impl Sniffed {
         self
     }
 
+    /// Whether the samples are UTF-8, unless the user sets the charset.
+    #[must_use]
+    pub fn is_utf8(&self) -> bool {
+        self.not_utf8.is_none()
+    }
+
     /// What was inferred and the user may have to correct; one sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
@@ -191,12 +197,13 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.comment = layout.comments.as_ref().map(|comments| comments.prefix.clone());
     dialect.preamble_lines = overrides.preamble_lines.unwrap_or(lines);
     report.layout(&layout, dialect.preamble_lines);
-    dialect.header = report.header(&layout.header);
+    dialect.header = report.header(&layout);
     dialect.trim = report.trim(best);
     dialect.padded_quotes = dialect.trim && best.quotes.malformed == 0;
 
-    let names = match &layout.header.cells {
-        Some(cells) if dialect.header => header_names(cells),
+    let names = match (&layout.names, &layout.header.cells) {
+        (Some(names), _) => header_names(names),
+        (None, Some(cells)) if dialect.header => header_names(cells),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
@@ -204,6 +211,9 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     if let Some(lines) = layout.described_lines.filter(|_| dialect.header) {
         let lines = known.preamble_lines.unwrap_or(0) + lines;
         doubts.push(report::descriptions(layout.header.described, lines, &names));
+    }
+    if preamble == Preamble::Infer && overrides.trailing_lines.is_none() {
+        doubts.extend(report::trailing(layout.trailing));
     }
     let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
     Sniffed {
@@ -240,7 +250,14 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
         }
         _ => None,
     };
-    marked.into_iter().chain(doubled).collect()
+    let header = if layout.names.is_some() {
+        Some("a comment names the columns; --names sets other names".to_owned())
+    } else if layout.header.is_doubtful && overrides.header.is_none() {
+        Some(report::doubtful_header(dialect.header))
+    } else {
+        None
+    };
+    marked.into_iter().chain(doubled).chain(header).collect()
 }
 
 /// The delimiter that a first line such as `sep=;` declares for spreadsheets.

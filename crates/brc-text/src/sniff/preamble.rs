@@ -13,7 +13,7 @@ use super::score::{Shape, is_empty};
 use crate::dialect::Delimiter;
 
 /// The index of the first row of the table, which may be its header.
-pub(super) fn first_row(tables: &[SampleRows<'_>], shape: Shape, comments: Leading, delimiter: Delimiter) -> usize {
+pub(super) fn first_row(tables: &[SampleRows<'_>], shape: Shape, comments: &Leading, delimiter: Delimiter) -> usize {
     let Some(table) = tables.first() else { return 0 };
     let Some(begin) = (comments.end..table.len()).find(|row| !is_empty(table.row(*row))) else { return 0 };
     let body = shape.first.max(begin);
@@ -38,6 +38,7 @@ struct LeadingRows<'t, 'a> {
 impl LeadingRows<'_, '_> {
     fn first_row(&self, above: &[usize]) -> usize {
         let judge = |row: usize| header::judge(self.tables, row, self.width, self.delimiter);
+        let may_name = |row: usize| !is_metadata(self.table.row(row)) && judge(row).is_there();
         let below = judge(self.body);
         let elsewhere = self.tables[1..].iter().flat_map(SampleRows::iter);
         let columns = Columns::of(self.table.iter().skip(self.body + 1).chain(elsewhere), self.width);
@@ -45,15 +46,19 @@ impl LeadingRows<'_, '_> {
         if let Some(alike) = above.iter().position(is_alike) {
             // From here on there are rows, if ragged ones.
             let header = alike.checked_sub(1).map(|before| above[before]);
-            let header = header.filter(|row| judge(*row).is_there());
+            let header = header.filter(|row| may_name(*row));
             return header.unwrap_or(above[alike]);
         }
         let last = above[above.len() - 1];
+        let is_title = |row: &usize| {
+            let cells = self.table.row(*row);
+            cells.len() == 1 || self.is_too_narrow(cells) || is_metadata(cells) && columns.compare(cells).unlike > 0
+        };
         if below.is_there() {
             self.body
-        } else if self.table.row(last).len() > 1 && judge(last).is_there() {
+        } else if self.table.row(last).len() > 1 && may_name(last) {
             last
-        } else if above.iter().all(|row| self.table.row(*row).len() == 1 || self.is_too_narrow(self.table.row(*row))) {
+        } else if above.iter().all(is_title) {
             self.body
         } else {
             above[0]
@@ -83,6 +88,16 @@ impl LeadingRows<'_, '_> {
         };
         !is_apart && !is_title
     }
+}
+
+/// Whether a row holds a key and its value, as instruments write them above a table: `Interval,10`, `Site:,Oslo`, or
+/// `@SQ`, `SN:chr1` and `LN:9`.
+fn is_metadata(cells: &[Cell<'_>]) -> bool {
+    let Some((key, values)) = cells.split_first() else { return false };
+    let is_typed = |cell: &Cell<'_>| Kind::of(cell).is_typed() && Kind::of(cell) != Kind::Bool;
+    let is_pair = |cell: &Cell<'_>| cell.bytes.iter().skip(1).any(|byte| matches!(byte, b':' | b'='));
+    let is_value = values.iter().filter(|cell| is_typed(cell)).count() == 1;
+    key.bytes.ends_with(b":") || is_value || !values.is_empty() && values.iter().all(is_pair)
 }
 
 /// The first row after titles as spreadsheets write them: rows of the usual width with text only in the first field. If

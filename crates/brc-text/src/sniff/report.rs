@@ -3,7 +3,7 @@
 use super::comments::Comments;
 use super::layout::{Layout, Trailing};
 use super::score::Candidate;
-use super::{Sample, charset, header};
+use super::{Sample, charset};
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use brc_core::decimal;
 use std::fmt;
@@ -150,7 +150,7 @@ impl Report<'_> {
 
     pub(super) fn layout(&mut self, layout: &Layout, preamble_lines: u64) {
         let overrides = self.overrides;
-        if let Some(Comments { prefix, rows }) = &layout.comments {
+        if let Some(Comments { prefix, rows, .. }) = &layout.comments {
             let verb = if *rows == 1 { "begins with it and is" } else { "begin with it and are" };
             let evidence = format!("{} {verb} unlike the table", count(*rows, "line"));
             self.add(Part::Comment, format!("'{prefix}'"), overrides.comment.is_some(), evidence);
@@ -160,18 +160,19 @@ impl Report<'_> {
             let lines = count(preamble_lines as usize, "line");
             self.add(Part::Preamble, lines, overrides.preamble_lines.is_some(), evidence);
         }
-        let Trailing { rows, lines } = layout.trailing;
-        if rows > 0 && overrides.trailing_lines.is_none() {
-            self.advice.push(match rows {
-                1 => format!("the last row has too few fields; if it is not data, --skip-footer {lines} skips it"),
-                _ => format!(
-                    "the last {rows} rows have too few fields; if they are not data, --skip-footer {lines} skips them"
-                ),
-            });
+        if overrides.trailing_lines.is_none()
+            && let Some(note) = trailing(layout.trailing)
+        {
+            self.advice.push(note);
         }
     }
 
-    pub(super) fn header(&mut self, header: &header::Header) -> bool {
+    pub(super) fn header(&mut self, layout: &Layout) -> bool {
+        let header = &layout.header;
+        if layout.names.is_some() {
+            self.add(Part::Header, "in a comment", false, "a comment holds as many names as the rows have fields");
+            return false;
+        }
         let is_there = self.overrides.header.unwrap_or(header.is_there());
         let value = if is_there { "present" } else { "absent" };
         self.add(Part::Header, value, self.overrides.header.is_some(), header.evidence.clone());
@@ -213,6 +214,26 @@ pub(super) fn descriptions(rows: usize, lines: u64, names: &[String]) -> String 
         "{rows} below the header {hold} text in number or date columns, which become text; if {they} {describe} the \
          columns, --skip {lines} --header no --names {list} leaves {them} out"
     )
+}
+
+/// The note about a first row with numbers that may be names or values.
+pub(super) fn doubtful_header(is_header: bool) -> String {
+    match is_header {
+        true => "the first row names the columns, though it has numbers; --header no reads it as values".to_owned(),
+        false => "the first row is read as values, though its numbers may be names; --header yes reads it as names"
+            .to_owned(),
+    }
+}
+
+/// The note about narrow rows at the end of the file.
+pub(super) fn trailing(Trailing { rows, lines }: Trailing) -> Option<String> {
+    match rows {
+        0 => None,
+        1 => Some(format!("the last row has too few fields; if it is not data, --skip-footer {lines} skips it")),
+        _ => Some(format!(
+            "the last {rows} rows have too few fields; if they are not data, --skip-footer {lines} skips them"
+        )),
+    }
 }
 
 /// The note about a header that is shorter than the rows.

@@ -17,6 +17,8 @@ pub struct Changes {
     pub nulled: u64,
     /// These tokens.
     pub null_tokens: NullTokenSet,
+    /// The first string that is not UTF-8, of those that were parsed with this one or before it.
+    pub not_utf8: Option<Vec<u8>>,
 }
 
 /// Whether two texts of a value differ by more than trailing zeros and a `T` between date and time.

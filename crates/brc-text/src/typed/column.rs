@@ -196,7 +196,12 @@ impl TypedColumn {
             ColumnBuffer::Integers(values) => values.clear(),
             ColumnBuffer::Wide(values) => values.clear(),
             ColumnBuffer::Floats(values) => values.clear(),
-            ColumnBuffer::Strings(strings) => strings.clear(),
+            ColumnBuffer::Strings(strings) => {
+                if self.state.logical_type == LogicalType::String {
+                    self.state.changes.not_utf8 = strings.not_utf8().map(<[u8]>::to_vec);
+                }
+                strings.clear();
+            }
         }
         self.state.validity.clear();
     }

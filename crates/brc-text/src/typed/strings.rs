@@ -18,13 +18,18 @@ pub(super) struct Strings {
     /// The number of rows that were encoded as codes.
     rows: u64,
     plain: StringBuffer,
+    /// The number of strings of the dictionary that are known to be UTF-8, or are not.
+    checked: u32,
+    /// The first string that is not UTF-8.
+    not_utf8: Option<Vec<u8>>,
 }
 
 impl Default for Strings {
     fn default() -> Self {
         let interner = Some(Box::new(Interner::new(Level::best())));
         let (codes, ranges, range_buffer) = (Vec::new(), Vec::new(), Vec::new());
-        Self { interner, codes, ranges, range_buffer, rows: 0, plain: StringBuffer::default() }
+        let plain = StringBuffer::default();
+        Self { interner, codes, ranges, range_buffer, rows: 0, plain, checked: 0, not_utf8: None }
     }
 }
 
@@ -62,6 +67,29 @@ impl Strings {
         for &row in rows {
             self.push_plain(|bytes| bytes.extend_from_slice(all.as_strings().get(row)));
         }
+    }
+
+    /// The first string that is not UTF-8, of all that were appended.
+    pub(super) fn not_utf8(&mut self) -> Option<&[u8]> {
+        if self.not_utf8.is_none() {
+            let is_bad = |string: &&[u8]| std::str::from_utf8(string).is_err();
+            let bad = match &self.interner {
+                Some(interner) => {
+                    let dictionary = interner.dictionary();
+                    let new = self.checked..dictionary.len() as u32;
+                    self.checked = new.end;
+                    new.map(|code| dictionary.get(code)).find(is_bad)
+                }
+                None => {
+                    let strings = self.plain.as_strings();
+                    // The strings together take less time than each by itself.
+                    let are_bad = std::str::from_utf8(strings.span()).is_err();
+                    (0..strings.len()).filter(|_| are_bad).map(|row| strings.get(row)).find(is_bad)
+                }
+            };
+            self.not_utf8 = bad.map(<[u8]>::to_vec);
+        }
+        self.not_utf8.as_deref()
     }
 
     pub(super) fn clear(&mut self) {

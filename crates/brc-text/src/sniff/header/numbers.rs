@@ -1,0 +1,117 @@
+//! Whether numbers in the first row are column names.
+//!
+//! Tables of one value per year, month or hour have numbers for names, which look like values. What tells them apart is
+//! their order, the name beside them, and that no row below is ordered alike.
+
+use super::super::columns::Columns;
+use super::super::kind::Kind;
+use super::super::rows::Cell;
+use super::{Likeness, are_distinct, begin_distinct, is_like_a_name, recurs};
+
+/// How likely the numbers of the first row are column names; with the evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NumberNames {
+    Unlikely,
+    /// As likely as not.
+    Possible,
+    Likely(&'static str),
+    Certain(&'static str),
+}
+
+/// The minimum number of ascending or descending numbers that are not so by chance.
+const MIN_SORTED: usize = 5;
+/// The minimum number of evenly spaced numbers that are hardly so by chance.
+const MIN_EVEN: usize = 3;
+
+/// Judges the numbers of the row above `below`, whose columns are `columns`.
+pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> NumberNames {
+    let filled = (0..row.len()).filter(|index| !row[*index].is_empty());
+    let (numbers, names): (Vec<usize>, Vec<usize>) = filled.partition(|index| Kind::of(&row[*index]).is_typed());
+    let Some(steps) = steps(numbers.iter().map(|index| &row[*index])).filter(|_| !numbers.is_empty()) else {
+        return NumberNames::Unlikely;
+    };
+    if numbers.last() >= Some(&columns.width()) {
+        return NumberNames::Unlikely;
+    }
+    let recurs = |index: &usize| recurs(&row[*index], below, *index);
+    let names_rows = names.is_empty() && row[0].is_empty() && begins_with_names(below);
+    if !are_distinct(row.iter()) || names.iter().any(recurs) || names.is_empty() && !names_rows {
+        return NumberNames::Unlikely;
+    }
+    let is_sorted = is_sorted(&steps);
+    let are_years = numbers.iter().all(|index| is_year(&row[*index]));
+    let over_numbers = |index: &usize| columns.kind(*index) == Some(Kind::Number) && is_like_a_name(&row[*index]);
+    if names.iter().any(over_numbers) && (are_years || is_even(&steps) || is_sorted && steps.len() > 1) {
+        return NumberNames::Certain("a name above numbers, and numbers in sequence");
+    }
+    if are_years {
+        let follow = steps.len() > 1 || steps.iter().all(|step| step.abs() == 1.0);
+        let is_typed = numbers.iter().any(|index| columns.kind(*index).is_some());
+        return match share_of_years(below, &numbers) {
+            half if half > 0.5 => NumberNames::Unlikely,
+            some if some > 0.1 => NumberNames::Possible,
+            _ if is_sorted && (follow || is_typed) => NumberNames::Certain("years above other values, next to a name"),
+            _ => NumberNames::Possible,
+        };
+    }
+    let is_alike = |index: &usize| matches!(Likeness::of(&row[*index], below, *index), Likeness::Alike);
+    if names.iter().any(is_alike) || !is_sorted || are_sorted(below, &numbers) || are_mixed(below, &numbers, columns) {
+        return NumberNames::Unlikely;
+    }
+    match numbers.len() {
+        _ if names_rows => NumberNames::Certain("numbers in sequence, above row names"),
+        MIN_SORTED.. => NumberNames::Certain("numbers in sequence above others, next to a name"),
+        MIN_EVEN.. if is_even(&steps) => NumberNames::Likely("numbers in sequence above others, next to a name"),
+        MIN_EVEN.. => NumberNames::Possible,
+        _ => NumberNames::Unlikely,
+    }
+}
+
+/// Whether the first fields of the rows are distinct words.
+fn begins_with_names(rows: &[&[Cell<'_>]]) -> bool {
+    rows.len() > 1 && begin_distinct(rows) && rows.iter().all(|row| is_like_a_name(&row[0]))
+}
+
+/// Whether more than a tenth of the rows have numbers in order in these columns.
+fn are_sorted(rows: &[&[Cell<'_>]], columns: &[usize]) -> bool {
+    let is_one =
+        |row: &&&[Cell<'_>]| steps(columns.iter().map(|column| &row[*column])).is_some_and(|steps| is_sorted(&steps));
+    rows.iter().filter(is_one).count() * 10 > rows.len()
+}
+
+/// Whether one of the columns is text but has numbers.
+fn are_mixed(rows: &[&[Cell<'_>]], indexes: &[usize], columns: &Columns) -> bool {
+    let is_mixed = |index: &&usize| {
+        columns.kind(**index) != Some(Kind::Number) && rows.iter().any(|row| Kind::of(&row[**index]) == Kind::Number)
+    };
+    indexes.iter().any(|index| is_mixed(&index))
+}
+
+/// The share of the fields in these columns that are years.
+fn share_of_years(rows: &[&[Cell<'_>]], columns: &[usize]) -> f64 {
+    let cells = || rows.iter().flat_map(|row| columns.iter().map(|column| &row[*column]));
+    let years = cells().filter(|cell| is_year(cell)).count();
+    years as f64 / cells().filter(|cell| !cell.is_empty()).count().max(1) as f64
+}
+
+fn is_year(cell: &Cell<'_>) -> bool {
+    matches!(cell.bytes.trim_ascii(), [b'1', b'7'..=b'9', tens, ones] | [b'2', b'0' | b'1', tens, ones]
+        if tens.is_ascii_digit() && ones.is_ascii_digit())
+}
+
+/// The differences of successive numbers; `None` if a field is not a number.
+pub(super) fn steps<'c, 'a: 'c>(numbers: impl Iterator<Item = &'c Cell<'a>>) -> Option<Vec<f64>> {
+    let number = |cell: &Cell<'_>| std::str::from_utf8(cell.bytes.trim_ascii()).ok()?.parse::<f64>().ok();
+    let values = numbers.map(number).collect::<Option<Vec<f64>>>()?;
+    Some(values.windows(2).map(|pair| pair[1] - pair[0]).collect())
+}
+
+/// Whether all steps are equal, and there is one.
+fn is_even(steps: &[f64]) -> bool {
+    is_sorted(steps) && steps.iter().all(|step| (step - steps[0]).abs() <= steps[0].abs() * 1e-6)
+}
+
+/// Whether all steps go the same way, and there is one.
+fn is_sorted(steps: &[f64]) -> bool {
+    !steps.is_empty() && (steps.iter().all(|step| *step > 0.0) || steps.iter().all(|step| *step < 0.0))
+}
