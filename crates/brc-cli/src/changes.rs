@@ -90,7 +90,10 @@ fn grouped(columns: &[Column<'_>]) -> Vec<String> {
 fn not_utf8(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let example = printable::line(changes.not_utf8.as_deref().unwrap_or_default());
-        let example: String = example.chars().take(MAX_EXAMPLE).collect();
+        let example = match example.char_indices().nth(MAX_EXAMPLE) {
+            Some((end, _)) => format!("{}…", &example[..end]),
+            None => example.into_owned(),
+        };
         format!("'{name}' has strings that are not UTF-8 ({example}); --charset latin1 (or windows-1252) decodes them")
     };
     lines(columns, |changes| changes.not_utf8.is_some().into(), line, "are not UTF-8")

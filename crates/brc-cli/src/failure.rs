@@ -67,23 +67,21 @@ fn hints(error: &Error) -> Vec<String> {
     hints
 }
 
+/// The options that read a table with narrow rows.
+const PAD: &str = "--ragged pad fills columns that are missing at the end with nulls";
+const FOOTER: &str = "--skip-footer N skips the last N lines";
+
 /// A hint at the option that may help with a bad row.
 pub(crate) fn hint(fault: &RowFault) -> Option<String> {
     let hint = match fault {
         RowFault::LikeComment { prefix, .. } => {
             return Some(format!("if lines that begin with '{prefix}' are comments, --comment '{prefix}' skips them"));
         }
-        RowFault::Columns { found, expected } if found * 2 < *expected => Some(
-            "--skip-footer N skips the last N lines; --ragged pad fills columns that are missing at the end with nulls; if \
-             the delimiter is wrong, set it with --delimiter",
-        ),
-        RowFault::Columns { found, expected } if found < expected => Some(
-            "--ragged pad fills columns that are missing at the end with nulls; --skip-footer N skips the last N lines; if \
-             the delimiter is wrong, set it with --delimiter",
-        ),
-        RowFault::CutOff { .. } => Some(
-            "the file may be cut off; --ragged pad fills columns that are missing at the end with nulls; --skip-footer N skips the last N lines",
-        ),
+        RowFault::Columns { found, expected } if found < expected => {
+            let [first, second] = if found * 2 < *expected { [FOOTER, PAD] } else { [PAD, FOOTER] };
+            return Some(format!("{first}; {second}; if the delimiter is wrong, set it with --delimiter"));
+        }
+        RowFault::CutOff { .. } => return Some(format!("the file may be cut off; {PAD}; {FOOTER}")),
         RowFault::Columns { .. } => {
             Some("if a field contains the delimiter, set --quote or --escape; --ragged reject leaves such rows out")
         }

@@ -309,7 +309,11 @@ fn numbers_in_the_first_row_are_names_or_noted() {
         noted(&place.run("cat t.csv"), note);
         assert!(!place.run("cat t.csv --header yes").stderr.contains("note"), "{text}");
     }
-    for text in ["shop,2019,2020\nA,9,2\nBB,3,4\n", "shop,1,2,3,4,5\nA,9,2,7,1,1\nBB,3,4,1,2,2\n", "A,1,2\nBB,3,4\n"] {
+    for text in [
+        "shop,2019,2020\nA,9,2\nBB,3,4\n",
+        "shop,1,2,3,4,5\nA,9,2,7,1,1\nBB,3,4,1,2,2\nC,1,1,1,1,1\n",
+        "A,1,2\nBB,3,4\n",
+    ] {
         place.write("t.csv", text);
         assert!(!place.run("cat t.csv").stderr.contains("note"), "{text}");
     }
@@ -323,6 +327,8 @@ fn comments_that_name_the_columns_are_noted() {
     noted(&outcome, "a comment names the columns; --names sets other names");
     noted(&outcome, "1 line before the first row skipped (--comment none --skip 0 keeps it)");
     assert_eq!(outcome.text(), "Time,Temp C\n1.5,2\n3.5,4\n5.0,6\n");
+    // An option for the comments keeps the names.
+    assert_eq!(place.run("cat t.txt --comment #").text(), "Time,Temp C\n1.5,2\n3.5,4\n5.0,6\n");
     let row = |n: i32| format!("1700000{n:03}.5\tC{n}\t-\n");
     let rows: String = (0..300).map(row).collect();
     let head = "#separator \\x09\n#set_separator\t,\n#fields\tts\tuid\tservice\n#types\ttime\tstring\tstring\n";

@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         trim: false,
         ragged: Ragged::Error,
         max_row: 16 << 20,
+        should_be_utf8: true,
     };
     let splits = splits(&bytes[header + 1..]);
     let unknown =

@@ -209,6 +209,11 @@ fn layouts_are_detected() {
             "column_1¦column_2¦column_3¦column_4",
         ),
         ("Ann,1,2,3\nBo,2,3,4\nEve,4,8,9\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
+        (
+            "Norway,99,78,56,34,12\nSweden,9,2,7,1,1\nDenmark,3,1,2,2,2\nFinland,8,5,9,1,4\n".to_owned(),
+            "',', no header",
+            "column_1¦column_2¦column_3¦column_4¦column_5¦column_6",
+        ),
         ("Ann,2019\nBo,17\nEve,23\n".to_owned(), "',', no header", "column_1¦column_2"),
         // Keys and values above a table without a header.
         (
@@ -221,6 +226,13 @@ fn layouts_are_detected() {
             "',', no header, 1 preamble line",
             "column_1¦column_2¦column_3",
         ),
+        // Keys that may be rows, and names with types above a delimiter at the end of each row.
+        (
+            "E1,12\nE2,15\nE3,2024-01-01,5\nE4,2024-01-02,6\nE5,2024-01-03,7\nE6,2024-01-03,7\n".to_owned(),
+            "',', no header",
+            "column_1¦column_2¦column_3",
+        ),
+        ("time:s;temp:C\n1;2;\n2;3;\n3;4;\n".to_owned(), "';', header", "time:s¦temp:C¦column_3"),
         // Names in comments.
         ("# x y\n1.5 2\n3.5 4\n5 6\n".to_owned(), "space, no header, 1 preamble line", "x¦y"),
         ("# Time, Temp (C)\n1.5,2\n3.5,4\n5,6\n".to_owned(), "',', no header, 1 preamble line", "Time¦Temp (C)"),
@@ -240,6 +252,12 @@ fn layouts_are_detected() {
             "blanks, no header, 2 preamble lines",
             "YY¦MM¦DD¦hh¦mm¦WSPD¦GST",
         ),
+        (
+            "# Creator: Ann, Oslo\n# Source: web, May\nCountry,Capital\nNorway,Oslo\nSweden,Stockholm\nChad,Ndjamena\n".to_owned(),
+            "',', header, 2 preamble lines",
+            "Country¦Capital",
+        ),
+        ("# author: Bob, London\n1,2\n3,4\n5,6\n".to_owned(), "',', no header, 1 preamble line", "column_1¦column_2"),
         ("#a\tb\n1\t2\n3\t4\n".to_owned(), "tab, header", "#a¦b"),
         (
             "# made by hand, in Oslo. Enjoy it!\n1,2\n3,4\n5,6\n".to_owned(),

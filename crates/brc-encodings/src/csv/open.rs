@@ -47,6 +47,8 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         trim: dialect.trim,
         ragged: options.text.ragged.unwrap_or_default(),
         max_row: RowOptions::MAX_ROW,
+        // Otherwise an option or a note says what they are.
+        should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
     };
     let mut input = decoded(input, dialect.charset)?;
     let start = RowsStart::find(&mut input, &format, &sniffed, options)?;
@@ -76,7 +78,6 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         inference,
         body: start.body as u64,
         notes: sniffed.notes(),
-        should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
         skipped,
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,

@@ -38,8 +38,6 @@ pub(super) struct Parts {
     /// The lines before the first row and after the last.
     pub(super) skipped: SkippedLines,
     pub(super) notes: Vec<String>,
-    /// Whether neither an option nor a note says that strings may not be UTF-8.
-    pub(super) should_be_utf8: bool,
     pub(super) split_bytes: Option<u64>,
     pub(super) keep_rejects: bool,
 }
@@ -61,8 +59,6 @@ pub(super) struct CsvTable {
     split_bytes: u64,
     /// The splits of a compressed file, if they may coincide with chunks.
     chunk_splits: Option<Vec<Range<u64>>>,
-    /// Whether neither an option nor a note says that strings may not be UTF-8.
-    should_be_utf8: bool,
     keep_rejects: bool,
     /// The columns that have type string because of their null tokens, with these tokens.
     nulls_as_text: Mutex<BTreeMap<usize, NullTokenSet>>,
@@ -106,8 +102,8 @@ impl Types {
 
 impl CsvTable {
     pub(super) fn new(parts: Parts) -> Result<Self> {
-        let Parts { path, text, format, names, columns, inference, .. } = parts;
-        let Parts { body, skipped, notes, should_be_utf8, split_bytes, keep_rejects, .. } = parts;
+        let Parts { path, text, format, names, columns, inference, body, skipped, notes, split_bytes, keep_rejects } =
+            parts;
         let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
         let types = Types::new(&names, columns, &inference)?;
         let chunk_splits = match &text {
@@ -129,7 +125,6 @@ impl CsvTable {
             split_bytes: split_bytes.unwrap_or(SPLIT_BYTES).clamp(1, MAX_SPLIT_BYTES),
             chunk_splits,
             keep_rejects,
-            should_be_utf8,
             nulls_as_text: Mutex::default(),
             changes: Mutex::default(),
         })
@@ -250,8 +245,7 @@ impl Table for CsvTable {
                 sum.nulled += changes.nulled;
                 sum.null_tokens.extend(changes.null_tokens.iter());
                 sum.example = sum.example.take().or_else(|| changes.example.clone());
-                let not_utf8 = changes.not_utf8.as_ref().filter(|_| self.should_be_utf8);
-                sum.not_utf8 = sum.not_utf8.take().or_else(|| not_utf8.cloned());
+                sum.not_utf8 = sum.not_utf8.take().or_else(|| changes.not_utf8.clone());
             }
         }
         for (&column, tokens) in self.nulls_as_text.lock().unwrap_or_else(PoisonError::into_inner).iter() {

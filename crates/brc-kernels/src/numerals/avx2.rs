@@ -145,7 +145,7 @@ fn first_bytes(bytes: &[u8], start: usize, end: usize) -> (__m128i, usize) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn inside(length: usize) -> __m128i {
-    // SAFETY: the mask is longer than 16 bytes.
+    // SAFETY: at least 16 bytes are readable from the start of any mask.
     unsafe { _mm_loadu_si128(crate::interner::aes::inside(length.min(MAX_DIGITS)).cast()) }
 }
 

@@ -134,11 +134,8 @@ impl Converter<'_> {
                 return Err(SyntaxError::new(SUBQUERY, position, self.source));
             }
             Expr::Tuple(_) => {
-                return Err(SyntaxError::new(
-                    "leave out the parentheses around several expressions",
-                    position,
-                    self.source,
-                ));
+                let message = "several expressions in parentheses are not one; write a, b, or a = 1 and b = 2";
+                return Err(SyntaxError::new(message, position, self.source));
             }
             Expr::Array(_) => {
                 let message = "write names in double quotes, not in brackets: \"wind speed\"";

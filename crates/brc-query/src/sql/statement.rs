@@ -108,7 +108,9 @@ impl Parser {
         self.limits(query)?;
         match self.peek() {
             Token::SemiColon | Token::EOF => Ok(()),
-            Token::Word(word) if word.keyword == Keyword::QUALIFY => Err(self.refuse(WINDOW)),
+            Token::Word(word) if word.keyword == Keyword::QUALIFY => {
+                Err(self.refuse(format!("'qualify' is not supported: {WINDOW}")))
+            }
             Token::Word(word) if SET_OPERATIONS.contains(&word.keyword) => {
                 let word = word.value.to_lowercase();
                 let message = format!("'{word}' is not supported; several files are one table: brc query FILE FILE …");
@@ -272,13 +274,13 @@ impl Parser {
     /// `limit`, `offset` and, of standard SQL, `fetch first 10 rows only`, in any order.
     fn limits(&mut self, query: &mut Query) -> Result<(), SyntaxError> {
         loop {
+            let position = self.position();
             if self.keyword(Keyword::LIMIT) {
-                let position = self.position();
                 let count = if self.keyword(Keyword::ALL) { None } else { Some(self.count()?) };
                 if self.peek() == &Token::Comma {
                     return Err(self.error_at("'limit a, b' is not supported; write limit b offset a", position));
                 }
-                query.limit = count;
+                self.set_limit(query, count, position)?;
             } else if self.keyword(Keyword::OFFSET) {
                 query.offset = self.count()?;
                 self.rows();
@@ -286,12 +288,20 @@ impl Parser {
                 if !self.keyword(Keyword::FIRST) {
                     self.require(Keyword::NEXT, "'first' or 'next'")?;
                 }
-                query.limit = if matches!(self.peek(), Token::Number(..)) { Some(self.count()?) } else { Some(1) };
+                let count = if matches!(self.peek(), Token::Number(..)) { self.count()? } else { 1 };
                 self.rows();
                 self.require(Keyword::ONLY, "'only'")?;
+                self.set_limit(query, Some(count), position)?;
             } else {
                 return Ok(());
             }
+        }
+    }
+
+    fn set_limit(&self, query: &mut Query, count: Option<u64>, position: usize) -> Result<(), SyntaxError> {
+        match std::mem::replace(&mut query.limit, count) {
+            Some(_) => Err(self.error_at("the number of rows is limited twice", position)),
+            None => Ok(()),
         }
     }
 

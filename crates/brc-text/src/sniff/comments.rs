@@ -4,7 +4,7 @@
 //! are unlike rows of the table: by their width, or by text in columns of numbers.
 
 use super::columns::Columns;
-use super::header::{self, is_like_a_name};
+use super::header::{self, Header, is_like_a_name};
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
@@ -40,7 +40,7 @@ pub(super) struct Comments {
     /// The number of comment lines in the sample of the file's start.
     pub(super) rows: usize,
     /// The column names that one of them before the first row holds.
-    pub(super) names: Option<Vec<String>>,
+    pub(super) names: Option<CommentNames>,
 }
 
 /// Detects comments among the rows, and with `with_leading` also before them.
@@ -81,8 +81,23 @@ pub(super) struct Leading {
     pub(super) end: usize,
     /// The last comment, if it is a row of column names, as in `#CHROM POS ID`.
     pub(super) header: Option<usize>,
-    /// The column names in another comment, as in `#Fields: time ip` and `# Time, Temp (C)`.
-    pub(super) names: Option<Vec<String>>,
+    /// The column names in another comment.
+    pub(super) names: Option<CommentNames>,
+}
+
+/// Column names in a comment, as in `#Fields: time ip` and `# Time, Temp (C)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CommentNames {
+    pub(super) names: Vec<String>,
+    /// Whether the comment says that it holds names.
+    is_declared: bool,
+}
+
+impl CommentNames {
+    /// Whether they name `width` columns, whose first row may be a header.
+    pub(super) fn apply(&self, width: usize, header: &Header) -> bool {
+        self.names.len() == width && !(header.is_there() && (header.is_certain() || !self.is_declared))
+    }
 }
 
 /// Detects comments before the first row.
@@ -139,22 +154,30 @@ fn comment<'s>(
 }
 
 /// The `width` column names that the last comments hold, and the index of the comment: the one that says so, or the
-/// first of several that could be names, because units follow them.
-fn names_in(comments: &[&[u8]], width: usize, delimiter: Delimiter) -> Option<(usize, Vec<String>)> {
+/// last one that could be names, or the one above it, if the last one are their units.
+fn names_in(comments: &[&[u8]], width: usize, delimiter: Delimiter) -> Option<(usize, CommentNames)> {
     let declared = |(at, text): (usize, &&[u8])| Some((at, declared_names(text, width, delimiter)?));
-    if let Some(found) = comments.iter().enumerate().rev().find_map(declared) {
-        return Some(found);
+    if let Some((at, names)) = comments.iter().enumerate().rev().find_map(declared) {
+        return Some((at, CommentNames { names, is_declared: true }));
     }
     let is_row = |(_, text): &(usize, &&[u8])| fields(text.trim_ascii(), delimiter).len() == width;
-    let names = |(at, text): (usize, &&[u8])| Some((at, possible_names(text, delimiter)?));
-    comments.iter().enumerate().rev().take_while(is_row).filter_map(names).last()
+    let rows: Vec<(usize, &&[u8])> = comments.iter().enumerate().rev().take_while(is_row).collect();
+    let names = |(at, text): &(usize, &&[u8])| {
+        let names = possible_names(text, delimiter)?;
+        Some((*at, CommentNames { names, is_declared: false }))
+    };
+    match rows.as_slice() {
+        [last, above] => names(above).or_else(|| names(last)),
+        rows => names(rows.first()?),
+    }
 }
 
 /// The names after `Fields:` (the W3C's extended log file format) or `fields` (Zeek).
 fn declared_names(comment: &[u8], width: usize, delimiter: Delimiter) -> Option<Vec<String>> {
     let (word, rest) = comment.trim_ascii_start().split_at_checked("fields".len())?;
     let (end, rest) = rest.split_first()?;
-    if !word.eq_ignore_ascii_case(b"fields") || !matches!(end, b':' | b'\t' | b' ' | b',') {
+    let is_end = *end == b':' || delimiter == Delimiter::Byte(*end) || delimiter == Delimiter::Blanks && is_blank(*end);
+    if !word.eq_ignore_ascii_case(b"fields") || !is_end {
         return None;
     }
     let by = |delimiter| Some(fields(rest.trim_ascii(), delimiter)).filter(|names| names.len() == width);
@@ -167,7 +190,10 @@ fn possible_names(comment: &[u8], delimiter: Delimiter) -> Option<Vec<String>> {
     let may_name = |name: &String| {
         let bytes = name.as_bytes();
         let cell = Cell { bytes, is_quoted: false, is_padded: false, is_beside_tab: false };
-        is_like_a_name(&cell) && name.split(' ').count() <= MAX_WORDS && !name.ends_with(['.', ':'])
+        is_like_a_name(&cell)
+            && name.split(' ').count() <= MAX_WORDS
+            && !name.ends_with(['.', ':', '!'])
+            && !name.contains(": ")
     };
     (names.iter().all(may_name) && are_distinct(&names)).then_some(names)
 }

@@ -277,7 +277,7 @@ pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {
 }
 
 /// Whether a field resembles those below it.
-enum Likeness {
+pub(super) enum Likeness {
     Alike,
     Unlike,
     Unknown,
@@ -286,7 +286,7 @@ enum Likeness {
 impl Likeness {
     /// Compares what all fields below share: their length, digits, blanks, or the case of the first letter. A word of
     /// small letters above fields of its length is unlike them if they have digits: `id` above `a1` and `a2`.
-    fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
+    pub(super) fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
         let others = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes);
         let others: Vec<&[u8]> = others.filter(|bytes| !bytes.is_empty()).collect();
         if others.len() < 3 {

@@ -90,7 +90,11 @@ impl Layout {
         let may_skip = preamble == Preamble::Infer && overrides.preamble_lines.is_none() && overrides.header.is_none();
         let comments = match &overrides.comment {
             Some(None) => None,
-            Some(Some(prefix)) => Some(Comments { prefix: prefix.clone(), rows: 0, names: None }),
+            Some(Some(prefix)) => {
+                let tables = samples.split(&Dialect { comment: None, ..dialect.clone() });
+                let names = comments::leading(samples, &tables, dialect).names;
+                Some(Comments { prefix: prefix.clone(), rows: 0, names })
+            }
             None => comments::find(samples, dialect, !may_skip),
         };
         let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
@@ -121,10 +125,10 @@ impl Layout {
         };
         let described_in = tables.first().filter(|_| !described.is_empty()).filter(are_next);
         let names = comments.as_ref().filter(|_| may_skip).and_then(|comments| comments.names.clone());
-        let is_certain = header.is_there() && header.is_certain();
+        // The table may start further down.
+        let names = names.or(leading.names).filter(|names| names.apply(width, &header));
         Layout {
-            // The table may start further down.
-            names: names.or(leading.names).filter(|names| names.len() == width && !is_certain),
+            names: names.map(|names| names.names),
             described_lines: described_in.map(|table| lines_before(table, described.end)),
             are_comments_skipped: preamble_lines > 0 && leading.end > 0,
             comments,

@@ -4,9 +4,9 @@
 //! with narrow ones. A line is skipped only if it is unlike the table. Anything that could be a row is kept, so that
 //! reading it is an error that names it rather than a silent loss.
 
-use super::columns::Columns;
+use super::columns::{Columns, ROWS};
 use super::comments::Leading;
-use super::header;
+use super::header::{self, Likeness};
 use super::kind::Kind;
 use super::rows::{Cell, SampleRows};
 use super::score::{Shape, is_empty};
@@ -38,10 +38,10 @@ struct LeadingRows<'t, 'a> {
 impl LeadingRows<'_, '_> {
     fn first_row(&self, above: &[usize]) -> usize {
         let judge = |row: usize| header::judge(self.tables, row, self.width, self.delimiter);
-        let may_name = |row: usize| !is_metadata(self.table.row(row)) && judge(row).is_there();
-        let below = judge(self.body);
         let elsewhere = self.tables[1..].iter().flat_map(SampleRows::iter);
         let columns = Columns::of(self.table.iter().skip(self.body + 1).chain(elsewhere), self.width);
+        let may_name = |row: usize| !self.is_metadata(self.table.row(row), &columns) && judge(row).is_there();
+        let below = judge(self.body);
         let is_alike = |row: &usize| self.is_alike(*row, &columns, &below);
         if let Some(alike) = above.iter().position(is_alike) {
             // From here on there are rows, if ragged ones.
@@ -52,7 +52,7 @@ impl LeadingRows<'_, '_> {
         let last = above[above.len() - 1];
         let is_title = |row: &usize| {
             let cells = self.table.row(*row);
-            cells.len() == 1 || self.is_too_narrow(cells) || is_metadata(cells) && columns.compare(cells).unlike > 0
+            cells.len() == 1 || self.is_too_narrow(cells) || self.is_metadata(cells, &columns)
         };
         if below.is_there() {
             self.body
@@ -69,6 +69,39 @@ impl LeadingRows<'_, '_> {
     /// empty.
     fn is_too_narrow(&self, cells: &[Cell<'_>]) -> bool {
         self.delimiter == Delimiter::Blanks && cells.len() * 2 < self.width
+    }
+
+    /// Whether a row holds a key and its value, as instruments write them above a table: `Interval,10`, `Site:,Oslo`, or
+    /// `@SQ`, `SN:chr1` and `LN:9`; but not if the key resembles the first column, nor if only the last column is
+    /// missing, which a delimiter at the end of all rows makes.
+    fn is_metadata(&self, cells: &[Cell<'_>], columns: &Columns) -> bool {
+        let Some((key, values)) = cells.split_first() else { return false };
+        let is_typed = |cell: &Cell<'_>| Kind::of(cell).is_typed() && Kind::of(cell) != Kind::Bool;
+        let is_pair = |cell: &Cell<'_>| cell.bytes.iter().skip(1).any(|byte| matches!(byte, b':' | b'='));
+        let is_value = values.iter().filter(|cell| is_typed(cell)).count() == 1;
+        let is_key = key.bytes.ends_with(b":") || is_value || !values.is_empty() && values.iter().all(is_pair);
+        is_key && self.is_unlike_below(key, columns) && !(cells.len() + 1 == self.width && self.ends_empty())
+    }
+
+    /// Whether a field is unlike those of the first column.
+    fn is_unlike_below(&self, key: &Cell<'_>, columns: &Columns) -> bool {
+        match columns.kind(0) {
+            Some(_) => columns.compare(&[*key]).unlike > 0,
+            None => {
+                let below: Vec<&[Cell<'_>]> = self.rows_below().collect();
+                matches!(Likeness::of(key, &below, 0), Likeness::Unlike)
+            }
+        }
+    }
+
+    /// Whether the last field of all rows is empty.
+    fn ends_empty(&self) -> bool {
+        self.rows_below().all(|row| row.last().is_some_and(Cell::is_empty))
+    }
+
+    /// The rows of the table, as far as they are examined.
+    fn rows_below(&self) -> impl Iterator<Item = &[Cell<'_>]> {
+        self.table.iter().skip(self.body).filter(|row| row.len() == self.width).take(ROWS)
     }
 
     /// Whether a row may belong to the table.
@@ -88,16 +121,6 @@ impl LeadingRows<'_, '_> {
         };
         !is_apart && !is_title
     }
-}
-
-/// Whether a row holds a key and its value, as instruments write them above a table: `Interval,10`, `Site:,Oslo`, or
-/// `@SQ`, `SN:chr1` and `LN:9`.
-fn is_metadata(cells: &[Cell<'_>]) -> bool {
-    let Some((key, values)) = cells.split_first() else { return false };
-    let is_typed = |cell: &Cell<'_>| Kind::of(cell).is_typed() && Kind::of(cell) != Kind::Bool;
-    let is_pair = |cell: &Cell<'_>| cell.bytes.iter().skip(1).any(|byte| matches!(byte, b':' | b'='));
-    let is_value = values.iter().filter(|cell| is_typed(cell)).count() == 1;
-    key.bytes.ends_with(b":") || is_value || !values.is_empty() && values.iter().all(is_pair)
 }
 
 /// The first row after titles as spreadsheets write them: rows of the usual width with text only in the first field. If

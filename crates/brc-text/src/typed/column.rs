@@ -16,6 +16,7 @@ use brc_kernels::cpu::Level;
 pub(super) struct TypedColumn {
     values: ColumnBuffer,
     state: ColumnState,
+    should_be_utf8: bool,
 }
 
 enum ColumnBuffer {
@@ -27,7 +28,7 @@ enum ColumnBuffer {
 }
 
 impl TypedColumn {
-    pub(super) fn new(column: &ColumnType) -> Self {
+    pub(super) fn new(column: &ColumnType, should_be_utf8: bool) -> Self {
         let mut new = Self {
             values: ColumnBuffer::Integers(Vec::new()),
             state: ColumnState {
@@ -38,6 +39,7 @@ impl TypedColumn {
                 inference: None,
                 changes: Changes::default(),
             },
+            should_be_utf8,
         };
         new.set_type(column);
         new
@@ -197,7 +199,7 @@ impl TypedColumn {
             ColumnBuffer::Wide(values) => values.clear(),
             ColumnBuffer::Floats(values) => values.clear(),
             ColumnBuffer::Strings(strings) => {
-                if self.state.logical_type == LogicalType::String {
+                if self.should_be_utf8 && self.state.logical_type == LogicalType::String {
                     self.state.changes.not_utf8 = strings.not_utf8().map(<[u8]>::to_vec);
                 }
                 strings.clear();

@@ -107,6 +107,8 @@ pub struct TextFormat {
     pub ragged: Ragged,
     /// The maximum length of a row in bytes.
     pub max_row: usize,
+    /// Whether [`Changes`] tell of strings that are not UTF-8.
+    pub should_be_utf8: bool,
 }
 
 impl TextFormat {
@@ -189,7 +191,7 @@ impl TableParser {
         let is_parsed =
             |column: &usize| projection.contains(column) || matches!(columns[*column], ColumnType::Fixed { .. });
         let builder = BatchBuilder {
-            columns: columns.iter().map(TypedColumn::new).collect(),
+            columns: columns.iter().map(|column| TypedColumn::new(column, format.should_be_utf8)).collect(),
             projection: projection.to_vec(),
             parsed: (0..columns.len()).filter(is_parsed).collect(),
             rows: 0,

@@ -18,10 +18,12 @@ pub(super) enum NumberNames {
     Certain(&'static str),
 }
 
-/// The minimum number of ascending or descending numbers that are not so by chance.
+/// The minimum number of ascending numbers that are hardly so by chance.
 const MIN_SORTED: usize = 5;
 /// The minimum number of evenly spaced numbers that are hardly so by chance.
 const MIN_EVEN: usize = 3;
+/// The minimum number of rows below that tell names from values.
+const MIN_ROWS: usize = 3;
 
 /// Judges the numbers of the row above `below`, whose columns are `columns`.
 pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> NumberNames {
@@ -38,10 +40,10 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
     if !are_distinct(row.iter()) || names.iter().any(recurs) || names.is_empty() && !names_rows {
         return NumberNames::Unlikely;
     }
-    let is_sorted = is_sorted(&steps);
+    let ascends = steps.iter().all(|step| *step > 0.0) && !steps.is_empty();
     let are_years = numbers.iter().all(|index| is_year(&row[*index]));
     let over_numbers = |index: &usize| columns.kind(*index) == Some(Kind::Number) && is_like_a_name(&row[*index]);
-    if names.iter().any(over_numbers) && (are_years || is_even(&steps) || is_sorted && steps.len() > 1) {
+    if names.iter().any(over_numbers) && (are_years || is_even(&steps) || ascends && steps.len() > 1) {
         return NumberNames::Certain("a name above numbers, and numbers in sequence");
     }
     if are_years {
@@ -50,18 +52,22 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
         return match share_of_years(below, &numbers) {
             half if half > 0.5 => NumberNames::Unlikely,
             some if some > 0.1 => NumberNames::Possible,
-            _ if is_sorted && (follow || is_typed) => NumberNames::Certain("years above other values, next to a name"),
+            _ if is_sorted(&steps) && (follow || is_typed) => {
+                NumberNames::Certain("years above other values, next to a name")
+            }
             _ => NumberNames::Possible,
         };
     }
     let is_alike = |index: &usize| matches!(Likeness::of(&row[*index], below, *index), Likeness::Alike);
-    if names.iter().any(is_alike) || !is_sorted || are_sorted(below, &numbers) || are_mixed(below, &numbers, columns) {
+    if names.iter().any(is_alike) || !ascends || are_sorted(below, &numbers) || are_mixed(below, &numbers, columns) {
         return NumberNames::Unlikely;
     }
+    let evidence = "numbers in sequence above others, next to a name";
     match numbers.len() {
         _ if names_rows => NumberNames::Certain("numbers in sequence, above row names"),
-        MIN_SORTED.. => NumberNames::Certain("numbers in sequence above others, next to a name"),
-        MIN_EVEN.. if is_even(&steps) => NumberNames::Likely("numbers in sequence above others, next to a name"),
+        MIN_SORTED.. if is_even(&steps) && below.len() >= MIN_ROWS => NumberNames::Certain(evidence),
+        MIN_SORTED.. => NumberNames::Likely(evidence),
+        MIN_EVEN.. if is_even(&steps) => NumberNames::Likely(evidence),
         MIN_EVEN.. => NumberNames::Possible,
         _ => NumberNames::Unlikely,
     }
