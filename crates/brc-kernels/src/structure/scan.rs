@@ -104,7 +104,7 @@ impl Work for ScanBlocks<'_> {
             ends.set_len(scan.length);
         }
         cursor.at = scan.at;
-        cursor.state = scan.carry.state(syntax, cursor.state, &text.text[first..cursor.at]);
+        cursor.state = scan.carry.state(syntax, cursor.state, &text.text[text.first..cursor.at]);
         cursor.rows += scan.rows;
         cursor.lines += scan.lines;
     }

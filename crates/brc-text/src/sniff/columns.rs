@@ -12,7 +12,8 @@ pub(super) struct Columns {
     kinds: Vec<Option<Kind>>,
 }
 
-/// The number of fields of a row that match typed columns, and that do not. Nulls count as neither.
+/// The number of fields of a row that match typed columns, and that do not. Nulls count as neither, and nor do numbers in
+/// columns of dates: they are no names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Comparison {
     pub(super) alike: usize,
@@ -46,7 +47,7 @@ impl Columns {
         let mut comparison = Comparison::default();
         for (cell, kind) in row.iter().zip(&self.kinds).skip(first) {
             match (kind, Kind::of(cell)) {
-                (None, _) | (_, Kind::Null) => {}
+                (None, _) | (_, Kind::Null) | (Some(Kind::Time), Kind::Number) => {}
                 (Some(kind), own) if own == *kind => comparison.alike += 1,
                 (Some(_), _) => comparison.unlike += 1,
             }

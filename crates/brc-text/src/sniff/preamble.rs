@@ -40,7 +40,7 @@ impl LeadingRows<'_, '_> {
         let judge = |row: usize| header::judge(self.tables, row, self.width, self.delimiter);
         let elsewhere = self.tables[1..].iter().flat_map(SampleRows::iter);
         let columns = Columns::of(self.table.iter().skip(self.body + 1).chain(elsewhere), self.width);
-        let may_name = |row: usize| !self.is_metadata(self.table.row(row), &columns) && judge(row).is_there();
+        let may_name = |row: usize| !self.is_metadata(self.table.row(row)) && judge(row).is_there();
         let below = judge(self.body);
         let is_alike = |row: &usize| self.is_alike(*row, &columns, &below);
         if let Some(alike) = above.iter().position(is_alike) {
@@ -52,7 +52,9 @@ impl LeadingRows<'_, '_> {
         let last = above[above.len() - 1];
         let is_title = |row: &usize| {
             let cells = self.table.row(*row);
-            cells.len() == 1 || self.is_too_narrow(cells) || self.is_metadata(cells, &columns)
+            cells.len() == 1
+                || self.is_too_narrow(cells)
+                || self.is_metadata(cells) && self.is_unlike_below(&cells[0], &columns)
         };
         if below.is_there() {
             self.body
@@ -72,15 +74,15 @@ impl LeadingRows<'_, '_> {
     }
 
     /// Whether a row holds a key and its value, as instruments write them above a table: `Interval,10`, `Site:,Oslo`, or
-    /// `@SQ`, `SN:chr1` and `LN:9`; but not if the key resembles the first column, nor if only the last column is
-    /// missing, which a delimiter at the end of all rows makes.
-    fn is_metadata(&self, cells: &[Cell<'_>], columns: &Columns) -> bool {
+    /// `@SQ`, `SN:chr1` and `LN:9`; but not if only the last column is missing, which a delimiter at the end of all rows
+    /// makes.
+    fn is_metadata(&self, cells: &[Cell<'_>]) -> bool {
         let Some((key, values)) = cells.split_first() else { return false };
         let is_typed = |cell: &Cell<'_>| Kind::of(cell).is_typed() && Kind::of(cell) != Kind::Bool;
         let is_pair = |cell: &Cell<'_>| cell.bytes.iter().skip(1).any(|byte| matches!(byte, b':' | b'='));
         let is_value = values.iter().filter(|cell| is_typed(cell)).count() == 1;
         let is_key = key.bytes.ends_with(b":") || is_value || !values.is_empty() && values.iter().all(is_pair);
-        is_key && self.is_unlike_below(key, columns) && !(cells.len() + 1 == self.width && self.ends_empty())
+        is_key && !(cells.len() + 1 == self.width && self.ends_empty())
     }
 
     /// Whether a field is unlike those of the first column.

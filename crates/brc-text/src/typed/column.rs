@@ -66,7 +66,7 @@ impl TypedColumn {
 
     /// Appends fields, one per row.
     pub(super) fn take<'f>(&mut self, fields: ColumnFields<'f>, rules: FieldRules<'_>, bad: &mut Vec<BadValue>) {
-        let Self { values, state } = self;
+        let Self { values, state, .. } = self;
         let narrow = |value: Value<'_>| match value {
             Value::Integer(value) => i64::try_from(value).unwrap_or_default(),
             Value::Float(_) | Value::Bytes(_) => 0,
