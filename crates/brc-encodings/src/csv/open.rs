@@ -68,6 +68,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let sample = Piece { text: &input.prefix[start.body..], skip: false, last: input.is_whole };
     given_types::find_forms(sample, &format, &names, &mut columns, &options.likely_forms, &inference);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
+    let trailing = sniffed.trailing_note().filter(|_| !options.keep_rejects).map(str::to_owned);
     let text = text(input.source, input.prefix, start.body, is_inferred, &format.syntax)?;
     Ok(Box::new(CsvTable::new(Parts {
         path: input.path,
@@ -77,7 +78,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         columns,
         inference,
         body: start.body as u64,
-        notes: sniffed.notes(),
+        notes: sniffed.notes().into_iter().chain(trailing).collect(),
         skipped,
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,

@@ -75,6 +75,8 @@ pub struct Sniffed {
     shifted: usize,
     /// Notes about fields that are probably not what the file's author means.
     doubts: Vec<String>,
+    /// The note about narrow rows at the end.
+    trailing: Option<String>,
     /// Whether most lines end with two carriage returns and a line feed.
     has_two_returns: bool,
     /// The note about a text that is not UTF-8, if the user sets no charset.
@@ -107,6 +109,12 @@ impl Sniffed {
     #[must_use]
     pub fn is_utf8(&self) -> bool {
         self.not_utf8.is_none()
+    }
+
+    /// The note about narrow rows at the end of the file, which are errors unless bad rows are left out.
+    #[must_use]
+    pub fn trailing_note(&self) -> Option<&str> {
+        self.trailing.as_deref()
     }
 
     /// What was inferred and the user may have to correct; one sentence each.
@@ -212,9 +220,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         let lines = known.preamble_lines.unwrap_or(0) + lines;
         doubts.push(report::descriptions(layout.header.described, lines, &names));
     }
-    if preamble == Preamble::Infer && overrides.trailing_lines.is_none() {
-        doubts.extend(report::trailing(layout.trailing));
-    }
+    let is_expected = preamble == Preamble::Keep || overrides.trailing_lines.is_some();
     let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
     Sniffed {
         needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
@@ -223,6 +229,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         are_comments_skipped: layout.are_comments_skipped,
         shifted: layout.shifted,
         doubts,
+        trailing: report::trailing(layout.trailing).filter(|_| !is_expected),
         has_two_returns,
         not_utf8: report.not_utf8,
         first_row: layout.header.cells.unwrap_or_default(),
