@@ -21,8 +21,8 @@ fn columns(table: &dyn Table) -> Vec<Column<'_>> {
 /// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
     let columns = columns(table);
-    let [nulled, undecided, unfit] = [nulled, undecided, unfit].map(|of| of(&columns));
-    [nulled, undecided, unfit, pointed(&columns), grouped(&columns), not_utf8(&columns)].concat()
+    let kinds = [nulled, undecided, unfit, pointed, grouped, not_utf8];
+    kinds.iter().flat_map(|kind| kind(&columns)).collect()
 }
 
 /// The null tokens that were recognised although no option names them: one line per column.

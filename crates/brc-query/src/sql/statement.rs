@@ -249,8 +249,7 @@ impl Parser {
 
     /// An item of `order by`.
     pub(crate) fn order(&mut self) -> Result<OrderBy, SyntaxError> {
-        let is_all =
-            matches!(self.peek(), Token::Word(word) if word.quote_style.is_none() && word.keyword == Keyword::ALL);
+        let is_all = self.is_next(Keyword::ALL);
         let position = self.position();
         let expression = if is_all { self.column()? } else { self.expression("an expression")? };
         if sorts_nothing(&expression.syntax().kind) {

@@ -4,7 +4,7 @@
 //! are unlike rows of the table: by their width, or by text in columns of numbers.
 
 use super::columns::Columns;
-use super::header::{self, Header, is_like_a_name};
+use super::header::{self, Header, are_distinct, is_like_a_name};
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
@@ -12,7 +12,6 @@ use crate::dialect::{Delimiter, Dialect};
 use crate::unquote::is_blank;
 use brc_core::RowFault;
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
 /// The comment prefixes, the commonest first.
 pub(super) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
@@ -64,13 +63,13 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
             false => Role::Comment,
         };
         let roles: Vec<Role> = rows.iter().map(role).collect();
-        let leading = leading(samples, &tables, dialect);
         let found = width > 1
             && !roles.contains(&Role::Row)
             && roles.contains(&Role::Comment)
-            && (rows.last()? > &first || with_leading)
-            && leading.header.is_none_or(|header| !rows.contains(&header));
-        found.then(|| Comments { prefix: prefix.to_owned(), rows: rows.len(), names: leading.names })
+            && (rows.last()? > &first || with_leading);
+        let leading = found.then(|| leading(samples, &tables, dialect))?;
+        let is_header = leading.header.is_some_and(|header| rows.contains(&header));
+        (!is_header).then(|| Comments { prefix: prefix.to_owned(), rows: rows.len(), names: leading.names })
     })
 }
 
@@ -181,7 +180,7 @@ fn declared_names(comment: &[u8], width: usize, delimiter: Delimiter) -> Option<
         return None;
     }
     let by = |delimiter| Some(fields(rest.trim_ascii(), delimiter)).filter(|names| names.len() == width);
-    by(delimiter).or_else(|| by(Delimiter::Blanks)).filter(|names| are_distinct(names))
+    by(delimiter).or_else(|| by(Delimiter::Blanks)).filter(|names| are_distinct(names.iter().map(String::as_bytes)))
 }
 
 /// The names if a comment could be a list of them, rather than prose.
@@ -195,7 +194,7 @@ fn possible_names(comment: &[u8], delimiter: Delimiter) -> Option<Vec<String>> {
             && !name.ends_with(['.', ':', '!'])
             && !name.contains(": ")
     };
-    (names.iter().all(may_name) && are_distinct(&names)).then_some(names)
+    (names.iter().all(may_name) && are_distinct(names.iter().map(String::as_bytes))).then_some(names)
 }
 
 /// The maximum number of words in a name that is in a comment.
@@ -215,10 +214,6 @@ fn fields(text: &[u8], delimiter: Delimiter) -> Vec<String> {
             words.map(field).collect()
         }
     }
-}
-
-fn are_distinct(names: &[String]) -> bool {
-    names.iter().collect::<HashSet<_>>().len() == names.len()
 }
 
 /// The prefixes that do not start with the delimiter.

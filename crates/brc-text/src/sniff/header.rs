@@ -120,15 +120,15 @@ fn with_row_names<'a>(row: &[Cell<'a>], below: &[&[Cell<'a>]], delimiter: Delimi
 }
 
 /// Whether all fields are distinct.
-fn are_distinct<'c, 'a: 'c>(cells: impl Iterator<Item = &'c Cell<'a>>) -> bool {
-    let mut values: Vec<&[u8]> = cells.map(|cell| cell.bytes).collect();
+pub(super) fn are_distinct<'a>(fields: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut values: Vec<&[u8]> = fields.collect();
     values.sort_unstable();
     values.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 /// Whether the first fields of the rows are distinct and not empty.
 fn begin_distinct(rows: &[&[Cell<'_>]]) -> bool {
-    rows.iter().all(|row| !row[0].is_empty()) && are_distinct(rows.iter().map(|row| &row[0]))
+    rows.iter().all(|row| !row[0].is_empty()) && are_distinct(rows.iter().map(|row| row[0].bytes))
 }
 
 /// Judges a row with nothing below it. Next to a name, words such as `y`, `t` and `no` are names, too.
@@ -210,7 +210,7 @@ fn names_rows(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
     first.is_empty()
         && !others.is_empty()
         && others.iter().all(|cell| !cell.is_empty())
-        && are_distinct(others.iter())
+        && are_distinct(others.iter().map(|cell| cell.bytes))
         && below.len() > 1
         && begin_distinct(below)
         && (first.is_quoted || begin_consecutive(below) && (are_words(others) || are_consecutive(others)))
@@ -252,7 +252,7 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Verdict {
         Likeness::Unknown => (unlike, alike),
     });
     let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
-    let is_unique = are_distinct(row.iter());
+    let is_unique = are_distinct(row.iter().map(|cell| cell.bytes));
     if alike > unlike {
         say(-1, format!("and in {alike} of them the first row looks like all rows below"))
     } else if names * 3 < row.len() * 2 {

@@ -91,8 +91,8 @@ impl Layout {
         let comments = match &overrides.comment {
             Some(None) => None,
             Some(Some(prefix)) => {
-                let tables = samples.split(&Dialect { comment: None, ..dialect.clone() });
-                let names = comments::leading(samples, &tables, dialect).names;
+                let tables = || samples.split(&Dialect { comment: None, ..dialect.clone() });
+                let names = if may_skip { comments::leading(samples, &tables(), dialect).names } else { None };
                 Some(Comments { prefix: prefix.clone(), rows: 0, names })
             }
             None => comments::find(samples, dialect, !may_skip),

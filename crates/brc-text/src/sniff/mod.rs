@@ -173,7 +173,7 @@ pub fn sniff_rows(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniff
 }
 
 fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble) -> Sniffed {
-    let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new(), not_utf8: None };
+    let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new(), not_utf8: None, trailing: None };
     let charset = report.charset(samples);
     let samples = Samples::decode(samples, charset);
     let declared = declared_delimiter(samples.start()).filter(|_| overrides.preamble_lines.is_none());
@@ -220,7 +220,6 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         let lines = known.preamble_lines.unwrap_or(0) + lines;
         doubts.push(report::descriptions(layout.header.described, lines, &names));
     }
-    let is_expected = preamble == Preamble::Keep || overrides.trailing_lines.is_some();
     let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
     Sniffed {
         needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
@@ -229,7 +228,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         are_comments_skipped: layout.are_comments_skipped,
         shifted: layout.shifted,
         doubts,
-        trailing: report::trailing(layout.trailing).filter(|_| !is_expected),
+        trailing: report.trailing.filter(|_| preamble == Preamble::Infer),
         has_two_returns,
         not_utf8: report.not_utf8,
         first_row: layout.header.cells.unwrap_or_default(),

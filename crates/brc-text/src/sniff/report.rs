@@ -74,6 +74,7 @@ pub(super) struct Report<'a> {
     pub(super) findings: Vec<Finding>,
     pub(super) advice: Vec<String>,
     pub(super) not_utf8: Option<String>,
+    pub(super) trailing: Option<String>,
 }
 
 impl Report<'_> {
@@ -160,11 +161,8 @@ impl Report<'_> {
             let lines = count(preamble_lines as usize, "line");
             self.add(Part::Preamble, lines, overrides.preamble_lines.is_some(), evidence);
         }
-        if overrides.trailing_lines.is_none()
-            && let Some(note) = trailing(layout.trailing)
-        {
-            self.advice.push(note);
-        }
+        self.trailing = trailing(layout.trailing).filter(|_| overrides.trailing_lines.is_none());
+        self.advice.extend(self.trailing.clone());
     }
 
     pub(super) fn header(&mut self, layout: &Layout) -> bool {
@@ -226,7 +224,7 @@ pub(super) fn doubtful_header(is_header: bool) -> String {
 }
 
 /// The note about narrow rows at the end of the file.
-pub(super) fn trailing(Trailing { rows, lines }: Trailing) -> Option<String> {
+fn trailing(Trailing { rows, lines }: Trailing) -> Option<String> {
     match rows {
         0 => None,
         1 => Some(format!("the last row has too few fields; if it is not data, --skip-footer {lines} skips it")),

@@ -37,7 +37,7 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
     }
     let recurs = |index: &usize| recurs(&row[*index], below, *index);
     let names_rows = names.is_empty() && row[0].is_empty() && begins_with_names(below);
-    if !are_distinct(row.iter()) || names.iter().any(recurs) || names.is_empty() && !names_rows {
+    if !are_distinct(row.iter().map(|cell| cell.bytes)) || names.iter().any(recurs) || names.is_empty() && !names_rows {
         return NumberNames::Unlikely;
     }
     let ascends = steps.iter().all(|step| *step > 0.0) && !steps.is_empty();
@@ -87,10 +87,8 @@ fn are_sorted(rows: &[&[Cell<'_>]], columns: &[usize]) -> bool {
 
 /// Whether one of the columns is text but has numbers.
 fn are_mixed(rows: &[&[Cell<'_>]], indexes: &[usize], columns: &Columns) -> bool {
-    let is_mixed = |index: &&usize| {
-        columns.kind(**index) != Some(Kind::Number) && rows.iter().any(|row| Kind::of(&row[**index]) == Kind::Number)
-    };
-    indexes.iter().any(|index| is_mixed(&index))
+    let has_numbers = |index: usize| rows.iter().any(|row| Kind::of(&row[index]) == Kind::Number);
+    indexes.iter().any(|&index| columns.kind(index) != Some(Kind::Number) && has_numbers(index))
 }
 
 /// The share of the fields in these columns that are years.
