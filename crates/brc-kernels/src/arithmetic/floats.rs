@@ -94,13 +94,35 @@ impl Rounding {
 /// Rounds each number to this many decimals; to a multiple of a power of ten if there are less than 0. A number is
 /// unchanged if its result is not finite, if it has no more decimals than that, or if its decimals are beyond the
 /// precision of floats.
-pub fn round(level: Level, rounding: Rounding, decimals: i32, values: &mut [f64]) {
+///
+/// The decimals are those of the shortest decimal number that the float is nearest to: 1.005, which is a little less in
+/// binary, is rounded to 1.01, as the decimal number 1.005 is. `are_narrow` are floats of 32 bits, and remain such.
+pub fn round(level: Level, rounding: Rounding, decimals: i32, are_narrow: bool, values: &mut [f64]) {
+    let digits = Digits { decimals, are_narrow };
     match rounding {
-        Rounding::Nearest => run_at(level, Round { round: |value| Rounding::Nearest.of(value), decimals, values }),
-        Rounding::Down => run_at(level, Round { round: |value| Rounding::Down.of(value), decimals, values }),
-        Rounding::Up => run_at(level, Round { round: |value| Rounding::Up.of(value), decimals, values }),
-        Rounding::Truncate => run_at(level, Round { round: |value| Rounding::Truncate.of(value), decimals, values }),
+        Rounding::Nearest => run_at(level, Round { round: nearest, digits, values }),
+        Rounding::Down => run_at(level, Round { round: |_, scaled, _| Rounding::Down.of(scaled), digits, values }),
+        Rounding::Up => run_at(level, Round { round: |_, scaled, _| Rounding::Up.of(scaled), digits, values }),
+        Rounding::Truncate => {
+            run_at(level, Round { round: |_, scaled, _| Rounding::Truncate.of(scaled), digits, values });
+        }
     }
+}
+
+/// What numbers are rounded to.
+#[derive(Clone, Copy)]
+struct Digits {
+    decimals: i32,
+    are_narrow: bool,
+}
+
+/// The whole number nearest to a scaled value; `half` is the value half way between the two whole numbers around it.
+/// Scaling may move a value across this, which is the float nearest to a decimal number.
+#[inline(always)]
+fn nearest(value: f64, scaled: f64, half: f64) -> f64 {
+    let whole = scaled.trunc();
+    let is_half = (scaled - whole).abs() > 0.25 && value.abs() >= half.abs();
+    whole + f64::from(u8::from(is_half)).copysign(scaled)
 }
 
 /// Floats from here on are integers, and not all of these.
@@ -108,33 +130,46 @@ const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
 
 struct Round<'a, F> {
     round: F,
-    decimals: i32,
+    digits: Digits,
     values: &'a mut [f64],
 }
 
-impl<F: Fn(f64) -> f64> Kernel for Round<'_, F> {
+impl<F: Fn(f64, f64, f64) -> f64> Kernel for Round<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        // Small powers of ten are floats, their inverses are not: numbers are divided by a power, or multiplied by it.
-        let power = 10f64.powi(self.decimals.saturating_abs());
-        if self.decimals < 0 {
-            // A power beyond all floats leaves 0, and no product of it.
-            self.each(|value| value / power, |multiple| if multiple == 0.0 { multiple } else { multiple * power });
+        let Digits { decimals, are_narrow } = self.digits;
+        if are_narrow {
+            self.to(decimals, |value| f64::from(value as f32));
         } else {
-            self.each(|value| value * power, |scaled| scaled / power);
+            self.to(decimals, |value| value);
         }
     }
 }
 
-impl<F: Fn(f64) -> f64> Round<'_, F> {
+impl<F: Fn(f64, f64, f64) -> f64> Round<'_, F> {
+    /// Rounds each number to a float that `float` leaves unchanged.
+    #[inline(always)]
+    fn to(self, decimals: i32, float: impl Fn(f64) -> f64) {
+        // Small powers of ten are floats, their inverses are not: numbers are divided by a power, or multiplied by it.
+        let power = 10f64.powi(decimals.saturating_abs());
+        if decimals < 0 {
+            // A power beyond all floats leaves 0, and no product of it.
+            let down = |multiple: f64| if multiple == 0.0 { multiple } else { float(multiple * power) };
+            self.each(|value| value / power, down);
+        } else {
+            self.each(|value| value * power, |scaled| float(scaled / power));
+        }
+    }
+
     /// Rounds each number after `up`, and takes it back by `down`.
     #[inline(always)]
     fn each(self, up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64) {
         for value in self.values {
             let scaled = up(*value);
-            let rounded = down((self.round)(scaled));
+            let half = down(scaled.trunc() + 0.5f64.copysign(scaled));
+            let rounded = down((self.round)(*value, scaled, half));
             let has_no_more = down(Rounding::Nearest.of(scaled)) == *value;
             let is_beyond = scaled.abs() >= TWO_TO_53;
             *value = if rounded.is_finite() && !has_no_more && !is_beyond { rounded } else { *value };
@@ -203,8 +238,11 @@ mod tests {
             for level in Level::available() {
                 for (rounding, of) in ALL.into_iter().zip([f64::round, f64::floor, f64::ceil, f64::trunc]) {
                     let mut found = values.clone();
-                    round(level, rounding, decimals, &mut found);
+                    round(level, rounding, decimals, false, &mut found);
                     for (&value, found) in values.iter().zip(found) {
+                        if rounding == Rounding::Nearest && (up(value).fract().abs() - 0.5).abs() < 0.25 {
+                            continue;
+                        }
                         let rounded = down(of(up(value)));
                         let is_rounded = down(up(value).round()) == value || up(value).abs() >= TWO_TO_53;
                         let expected = if rounded.is_finite() && !is_rounded { rounded } else { value };
@@ -215,18 +253,48 @@ mod tests {
         }
 
         #[test]
+        fn floats_are_rounded_as_the_decimals_that_they_are_printed_as(
+            numbers in prop::collection::vec(-99_999i64..100_000, 1..50),
+            ends_in_five: bool,
+            are_narrow: bool,
+            scale in 1u32..7,
+            cut in 1u32..4,
+        ) {
+            let numbers: Vec<i64> =
+                numbers.into_iter().map(|number| if ends_in_five { number * 10 + 5 } else { number }).collect();
+            let float = |value: f64| if are_narrow { f64::from(value as f32) } else { value };
+            let floats = numbers.iter().map(|&number| float(number as f64 / 10f64.powi(scale as i32)));
+            let floats: Vec<f64> = floats.collect();
+            let decimals = scale as i32 - cut as i32;
+            for level in Level::available() {
+                for rounding in ALL {
+                    let mut found = floats.clone();
+                    round(level, rounding, decimals, are_narrow, &mut found);
+                    for (&number, found) in numbers.iter().zip(found) {
+                        let rounded = rounding.quotient(number.into(), 10i128.pow(cut)) as f64;
+                        let expected = match decimals {
+                            0.. => rounded / 10f64.powi(decimals),
+                            _ => rounded * 10f64.powi(-decimals),
+                        };
+                        prop_assert_eq!(found, float(expected), "{} to {} decimals", number, decimals);
+                    }
+                }
+            }
+        }
+
+        #[test]
         fn multiples_of_powers_of_ten_round_to_themselves(whole in 0u32..1_000_000, digits in 1i32..10) {
             let number = f64::from(whole) * 10f64.powi(digits);
             for rounding in ALL {
                 let mut found = [number, -number];
-                round(Level::best(), rounding, -digits, &mut found);
+                round(Level::best(), rounding, -digits, false, &mut found);
                 prop_assert_eq!(found, [number, -number]);
             }
             let mut beyond = [1.25, -7.5];
-            round(Level::best(), Rounding::Nearest, -400, &mut beyond);
+            round(Level::best(), Rounding::Nearest, -400, false, &mut beyond);
             prop_assert_eq!(beyond.map(f64::to_bits), [0.0f64, -0.0].map(f64::to_bits));
             let mut half = [number + 5.0 * 10f64.powi(digits - 1)];
-            round(Level::best(), Rounding::Nearest, -digits, &mut half);
+            round(Level::best(), Rounding::Nearest, -digits, false, &mut half);
             prop_assert_eq!(half, [f64::from(whole + 1) * 10f64.powi(digits)]);
         }
 

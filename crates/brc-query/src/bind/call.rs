@@ -1,6 +1,6 @@
 //! Binds functions and operators.
 
-use super::{Binder, Result};
+use super::{Binder, Result, literal};
 use crate::aggregates::AggregateFunction;
 use crate::functions::extreme::MAX_VALUES;
 use crate::functions::typed::{FunctionName, Node, Scalar, Typed};
@@ -88,12 +88,19 @@ impl Binder<'_> {
                 {
                     return self.function_of(function, arguments, syntax, position);
                 }
+                if needed.contains("a date or a time")
+                    && let Some(arguments) = literal::with_time(&arguments, argument)
+                {
+                    return self.function_of(function, arguments, syntax, position);
+                }
                 let name = function.shown();
                 match (arguments.get(argument), syntax.get(argument)) {
                     (Some(found), Some(syntax)) => {
                         let is_row_by_row = needed.contains("constant") && found.constant().is_none();
                         let varies = if is_row_by_row { " that is not constant" } else { "" };
-                        let found = format!("{}{varies}", self::found(found));
+                        let is_moved = ["+", "-"].contains(&name) && arguments.iter().any(is_time);
+                        let hint = if is_moved { "; time is added as in t + interval '1 day'" } else { "" };
+                        let found = format!("{}{varies}{hint}", self::found(found));
                         self.mismatch(format!("'{name}' {needed}, found {found}"), syntax.position, &arguments)
                     }
                     (Some(_), None) => self.mismatch(format!("'{name}' {needed}"), position, &arguments),
@@ -201,8 +208,13 @@ fn found(argument: &Typed) -> String {
     match argument.constant() {
         Some(None) => "null".to_owned(),
         Some(Some(Scalar::Bytes(text))) => format!("'{}'", String::from_utf8_lossy(text)),
+        Some(Some(number)) if argument.logical_type.is_numeric() => number.value().to_text(argument.logical_type),
         Some(Some(_)) | None => argument.logical_type.to_string(),
     }
+}
+
+fn is_time(argument: &Typed) -> bool {
+    matches!(argument.logical_type, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
 }
 
 /// Strings of a column that begin with something are a range, if the pattern says no more.

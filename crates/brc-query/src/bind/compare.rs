@@ -71,6 +71,10 @@ impl Binder<'_> {
         let value = self.operand(operand, others.len() - others.iter().filter(is_constant).count())?;
         let (mut tests, mut conditions) = (Vec::new(), Vec::new());
         for (comparison, other) in others {
+            if others.len() > 1 && other.kind == Kind::Literal(Literal::Null) {
+                conditions.push(Typed::literal(LogicalType::Bool, None));
+                continue;
+            }
             match self.compared(&value, *comparison, other)? {
                 Compared::Test(test) => tests.push(test),
                 Compared::Condition(condition) => conditions.push(condition),

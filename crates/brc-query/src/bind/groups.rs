@@ -116,7 +116,13 @@ impl<'a> GroupScope<'a> {
         let bound = output.bind(self.inputs.fields()).map_err(|needed| {
             let fields = self.inputs.fields();
             let found = output.columns.first().and_then(|&column| fields.get(column));
-            let found = found.map(|field| format!(", found {}", field.logical_type)).unwrap_or_default();
+            let found = found.map(|field| match field.logical_type {
+                LogicalType::Bool if needed.ends_with("of numbers") => {
+                    ", found bool; count(*) filter (where x) counts where it is true".to_owned()
+                }
+                other => format!(", found {other}"),
+            });
+            let found = found.unwrap_or_default();
             let place = call.arguments.first().map_or(position, |argument| argument.position);
             let is_text =
                 |column: &usize| fields.get(*column).is_some_and(|field| field.logical_type == LogicalType::String);

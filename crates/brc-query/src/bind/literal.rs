@@ -63,6 +63,15 @@ fn parsed(text: &[u8], logical_type: LogicalType) -> Option<Typed> {
     Some(Typed::literal(logical_type, Some(value.into())))
 }
 
+/// Arguments of a function, of which one, a constant string, is the date or timestamp that it means.
+pub(super) fn with_time(arguments: &[Typed], index: usize) -> Option<Vec<Typed>> {
+    let Some(Scalar::Bytes(text)) = arguments.get(index)?.constant()? else { return None };
+    let time = parsed(text, LogicalType::Date).or_else(|| timestamp(text))?;
+    let mut arguments = arguments.to_vec();
+    arguments[index] = time;
+    Some(arguments)
+}
+
 fn timestamp(text: &[u8]) -> Option<Typed> {
     [false, true].into_iter().find_map(|zone| finest(text, |unit| LogicalType::Timestamp { unit, zone }))
 }

@@ -1,13 +1,13 @@
 //! `cast(x as type)`, `try_cast(x as type)`: a value in another type. Exact numbers are rounded half away from zero;
-//! what does not fit is an error, or null. An integer is a date as the days since 1970-01-01, a timestamp as this many
-//! of its units.
+//! what does not fit is an error, or null. An integer is a date of a year up to 9999 as the days since
+//! 1970-01-01, a timestamp as this many of its units.
 
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
 use crate::values::error::EvalError;
 use crate::values::view::{Rows, View, ViewData};
 use brc_core::{Array, ArrayData, LogicalType, TimeUnit, Value, calendar, float32};
-use brc_kernels::arithmetic::Rounding;
+use brc_kernels::arithmetic::{Rounding, round};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
 
@@ -32,7 +32,8 @@ pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option
 fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<ArrayData> {
     let ViewData::Narrow(values) = &view.data else { return None };
     if is_integer(from) && is_point_in_time(to) || is_point_in_time(from) && is_integer(to) {
-        let ((low, high), (min, max)) = (bounds(Level::best(), values)?, to.bounds()?);
+        let possible = if to == LogicalType::Date { Some(DAYS_OF_FOUR_DIGITS) } else { to.bounds() };
+        let ((low, high), (min, max)) = (bounds(Level::best(), values)?, possible?);
         return (min <= low.into() && i128::from(high) <= max).then(|| values.to_vec().into());
     }
     if !is_exact_number(from) {
@@ -53,6 +54,9 @@ pub(crate) fn is_exact_number(it: LogicalType) -> bool {
 fn is_integer(it: LogicalType) -> bool {
     is_exact_number(it) && it.scale() == 0
 }
+
+/// The days of the years from 1 to 9999. A number beyond these, such as 20240131, is meant otherwise.
+const DAYS_OF_FOUR_DIGITS: (i128, i128) = (-719_162, 2_932_896);
 
 /// Whether values are numbers of days or of other units since 1970-01-01.
 fn is_point_in_time(it: LogicalType) -> bool {
@@ -87,12 +91,25 @@ fn typed(
         };
         match converted {
             None if !attempt => Err(EvalError::Value(format!(
-                "cannot cast '{}' to {to}; try_cast gives null instead",
-                value.to_text(from)
+                "cannot cast '{}' to {to}{}; try_cast gives null instead",
+                value.to_text(from),
+                reason(from, to),
             ))),
             converted => Ok(converted),
         }
     })
+}
+
+/// Why some values of a type have no equal of another.
+fn reason(from: LogicalType, to: LogicalType) -> String {
+    match to {
+        LogicalType::Date if is_integer(from) => {
+            ", for which a number is the days since 1970-01-01; make_date(year, month, day) is a date of its parts"
+                .into()
+        }
+        LogicalType::Int8 if is_exact_number(from) => " of 8 bits, -128 to 127; write int64 for more".into(),
+        _ => String::new(),
+    }
 }
 
 fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
@@ -102,6 +119,9 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
         _ if from == to || to == LogicalType::String => Box::new(same),
         (LogicalType::String, LogicalType::Binary) => Box::new(same),
         (LogicalType::String, _) => Box::new(move |value| parsed(value, to)),
+        (LogicalType::Bool, LogicalType::Float32 | LogicalType::Float64) => {
+            Box::new(|value| integer(value).map(|value| Number::Float(value as f64)))
+        }
         (LogicalType::Bool, _) if is_exact_number(to) => {
             let unit = exact::factor(0, to.scale());
             Box::new(move |value| integer(value).map(|value| Number::Integer(value * unit)))
@@ -115,12 +135,13 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
             Value::Integer(_) | Value::Bytes(_) => None,
         }),
         (LogicalType::Float32 | LogicalType::Float64, _) if is_exact_number(to) => {
-            let power = 10f64.powi(to.scale().into());
-            Box::new(move |value| match value {
-                Value::Float(value) if (value * power).round().abs() < 1e38 => {
-                    Some(Number::Integer((value * power).round() as i128))
-                }
-                _ => None,
+            let (decimals, power) = (to.scale().into(), 10f64.powi(to.scale().into()));
+            Box::new(move |value| {
+                let Value::Float(value) = value else { return None };
+                let mut value = [value];
+                round(Level::Portable, Rounding::Nearest, decimals, from == LogicalType::Float32, &mut value);
+                let digits = (value[0] * power).round();
+                (digits.abs() < 1e38).then_some(Number::Integer(digits as i128))
             })
         }
         (_, LogicalType::Float64) if is_exact_number(from) => {
@@ -140,6 +161,10 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
             })
         }
         _ if is_clock(from) && is_clock(to) => clocks(from, to)?,
+        _ if is_integer(from) && to == LogicalType::Date => {
+            let (first, last) = DAYS_OF_FOUR_DIGITS;
+            Box::new(move |value| integer(value).filter(|day| (first..=last).contains(day)).map(Number::Integer))
+        }
         _ if is_integer(from) && is_point_in_time(to) || is_point_in_time(from) && is_integer(to) => Box::new(same),
         _ => return None,
     })

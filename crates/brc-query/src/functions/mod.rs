@@ -49,6 +49,7 @@ mod log2;
 mod lower;
 mod lpad;
 mod ltrim;
+mod make_date;
 mod minute;
 mod mixed_order;
 mod modulo;
@@ -156,6 +157,7 @@ pub static FUNCTIONS: &[&Function] = &[
     &extract::EXTRACT,
     &date_trunc::DATE_TRUNC,
     &date_diff::DATE_DIFF,
+    &make_date::MAKE_DATE,
     &strftime::STRFTIME,
     &to_char::TO_CHAR,
     &to_timestamp::TO_TIMESTAMP,

@@ -4,7 +4,7 @@ use super::{Bound, Mismatch, exact, number};
 use crate::functions::typed::Typed;
 use crate::values::error::EvalError;
 use crate::values::view::{Rows, View, ViewData};
-use brc_core::{Array, LogicalType, Value, float32};
+use brc_core::{Array, LogicalType, Value};
 use brc_kernels::arithmetic::{Rounding, round, round_quotients};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
@@ -17,10 +17,7 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
         return Ok(Bound::new(logical_type, move |views, rows| {
             let ViewData::Floats(values) = views[0].data else { return rows.floats(|row| views[0].float(row)) };
             let mut values = values.to_vec();
-            round(Level::best(), rounding, decimals, &mut values);
-            if logical_type == LogicalType::Float32 {
-                values.iter_mut().for_each(|value| *value = float32::widen(float32::nearest(*value)));
-            }
+            round(Level::best(), rounding, decimals, logical_type == LogicalType::Float32, &mut values);
             Ok(Array::from(values))
         }));
     };

@@ -10,6 +10,9 @@ use sqlparser::ast::{
 pub(super) const WINDOW: &str =
     "window functions ('over') are not supported; use brc-sql, which has all of SQL over the same files";
 
+/// Their first argument is a unit of time, which may be a bare word: `date_trunc(month, t)`.
+const UNIT_FIRST: [&str; 3] = ["date_trunc", "date_diff", "datediff"];
+
 /// How many parts what is written once but computed twice may have: nested, they double at each level.
 const MAX_DOUBLED_PARTS: usize = 1000;
 
@@ -44,6 +47,12 @@ impl Converter<'_> {
         if let Some(column) = self.within_group(&name, function.within_group, position)? {
             shown.insert(0, column.to_string());
             arguments.insert(0, self.expression(column)?);
+        }
+        if UNIT_FIRST.contains(&name.as_str())
+            && let Some(Syntax { kind, .. }) = arguments.first_mut()
+            && let Kind::Column(unit) = kind
+        {
+            *kind = Kind::Literal(Literal::Text(unit.to_lowercase().into_bytes()));
         }
         let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
         if let Some(filter) = &function.filter {
@@ -106,6 +115,9 @@ impl Converter<'_> {
                 let otherwise = call.arguments.drain(2..).next().map(Box::new);
                 let branch = call.arguments.pop().zip(call.arguments.pop()).map(|(then, when)| (when, then));
                 Kind::Case { operand: None, branches: branch.into_iter().collect(), otherwise }
+            }
+            ("nullif", 2) if is_plain && call.arguments[1].kind == Kind::Literal(Literal::Null) => {
+                call.arguments.swap_remove(0).kind
             }
             ("nullif", 2) if is_plain => {
                 self.check_doubled(&call.arguments[..1], "nullif", position)?;

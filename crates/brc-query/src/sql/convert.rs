@@ -5,7 +5,7 @@ use super::parser::Places;
 use super::{Call, Kind, Literal, Syntax, SyntaxError, types};
 use crate::sql::suggestions::{unknown_function, unknown_operator};
 use crate::values::number::Number;
-use brc_core::Comparison;
+use brc_core::{Comparison, LogicalType};
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, Interval, Spanned, TrimWhereField,
     UnaryOperator, Value,
@@ -90,7 +90,9 @@ impl Converter<'_> {
             }
             Expr::Cast { kind, expr, data_type, format: None } => {
                 let Some(logical_type) = types::logical_type(&data_type) else {
-                    return self.refuse(format!("the type {data_type}"), position);
+                    return self
+                        .refuse(format!("the type {data_type}"), position)
+                        .map_err(|error| error.with_hint(&format!(" (types: {})", LogicalType::FORMS)));
                 };
                 let attempt = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
                 Kind::Cast { inner: self.boxed(*expr)?, logical_type, attempt }
@@ -137,8 +139,11 @@ impl Converter<'_> {
                 let message = "several expressions in parentheses are not one; write a, b, or a = 1 and b = 2";
                 return Err(SyntaxError::new(message, position, self.source));
             }
-            Expr::Array(_) => {
-                let message = "write names in double quotes, not in brackets: \"wind speed\"";
+            Expr::Array(array) => {
+                let message = match array.elem.iter().all(|part| matches!(part, Expr::Value(_))) {
+                    true => "lists are not supported; write one call for each of the values",
+                    false => "write names in double quotes, not in brackets: \"wind speed\"",
+                };
                 return Err(SyntaxError::new(message, position, self.source));
             }
             other => return self.refuse(format!("'{}'", shortened(&other.to_string())), position),

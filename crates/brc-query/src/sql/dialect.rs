@@ -1,6 +1,7 @@
 //! The SQL of DuckDB, which is closest to what is supported here, but for the arguments of functions: in `bool_and(a =
 //! b)` these are conditions, not values with names.
 
+use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect, DuckDbDialect, Precedence};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
@@ -11,6 +12,11 @@ pub(super) struct OurDialect;
 
 const LIKE: DuckDbDialect = DuckDbDialect {};
 
+/// `x isnull` is `x is null`, as `x notnull` is `x is not null`.
+fn is_isnull(token: &Token) -> bool {
+    matches!(token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("isnull"))
+}
+
 /// Only what concerns expressions and the clauses of a `select` matters.
 impl Dialect for OurDialect {
     fn dialect(&self) -> TypeId {
@@ -19,8 +25,19 @@ impl Dialect for OurDialect {
 
     /// `'a' || x + 1` is `'a' || (x + 1)`, as in PostgreSQL.
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
-        let is_concatenation = parser.peek_token_ref().token == Token::StringConcat;
-        is_concatenation.then(|| Ok(self.prec_value(Precedence::PlusMinus) - 1))
+        match &parser.peek_token_ref().token {
+            Token::StringConcat => Some(Ok(self.prec_value(Precedence::PlusMinus) - 1)),
+            token if is_isnull(token) => Some(Ok(self.prec_value(Precedence::Is))),
+            _ => None,
+        }
+    }
+
+    fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, _: u8) -> Option<Result<Expr, ParserError>> {
+        if !is_isnull(&parser.peek_token_ref().token) {
+            return None;
+        }
+        parser.advance_token();
+        Some(Ok(Expr::IsNull(Box::new(left.clone()))))
     }
 
     fn supports_named_fn_args_with_eq_operator(&self) -> bool {

@@ -23,8 +23,8 @@ pub(crate) struct Parser {
     source: Arc<str>,
     places: Places,
     inner: SqlParser<'static>,
-    /// What is wrong if the text is not accepted, and a `case` in it has no `end`.
-    open_case: Option<SyntaxError>,
+    /// What is wrong if the text is not accepted, and a `case` in it is not one.
+    bad_case: Option<SyntaxError>,
     /// The names that each `from` introduces, and where.
     tables: Vec<(usize, Vec<String>)>,
     /// The names of the present table, which may stand before those of its columns.
@@ -44,14 +44,11 @@ impl Parser {
             SyntaxError::new(message, places.byte(error.location), source)
         })?;
         check_depth(&tokens, source, &places)?;
-        let open_case = open_case(&tokens, source, &places);
         let tables = table_names(&tokens, &places);
         types::in_sql(&mut tokens);
-        let inner = SqlParser::new(&DIALECT)
-            .with_options(ParserOptions::new().with_trailing_commas(false).with_unescape(true))
-            .with_recursion_limit(4 * MAX_DEPTH)
-            .with_tokens_with_locations(tokens);
-        Ok(Self { source: source.into(), places, inner, open_case, tables, table: Vec::new() })
+        let bad_case = open_case(&tokens, source, &places).or_else(|| broken_case(&tokens, source, &places));
+        let inner = parser(tokens);
+        Ok(Self { source: source.into(), places, inner, bad_case, tables, table: Vec::new() })
     }
 
     /// Makes the table that `from` names next, in this statement, the present one.
@@ -148,7 +145,7 @@ impl Parser {
 
     /// Something else is next than must be.
     pub(crate) fn expected(&self, expected: &str) -> SyntaxError {
-        if let Some(error) = &self.open_case {
+        if let Some(error) = &self.bad_case {
             return error.clone();
         }
         let found = match self.peek() {
@@ -166,40 +163,56 @@ impl Parser {
         SyntaxError::new(message, position, &self.source)
     }
 
-    /// What stands there is an operator in some dialect, but not in this one.
-    fn no_operator(&self, position: usize) -> SyntaxError {
-        let rest = self.source.get(position..).unwrap_or_default();
-        let is_word = rest.starts_with(char::is_alphanumeric);
-        let part = |character: char| {
-            !character.is_whitespace() && (character.is_alphanumeric() || character == '_') == is_word
-        };
-        let operator: String = rest.chars().take_while(|&character| part(character)).collect();
-        self.error_at(unknown_operator(&operator.to_lowercase()), position)
-    }
-
-    /// An error of `sqlparser`, with the position taken out of its message.
+    /// An error of `sqlparser`.
     fn error(&self, error: &ParserError) -> SyntaxError {
-        if let Some(error) = &self.open_case {
-            return error.clone();
-        }
-        let text = match error {
-            ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
-            ParserError::RecursionLimitExceeded => {
-                return self.refuse(format!("nested deeper than {MAX_DEPTH} levels"));
-            }
-        };
-        let (message, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
-        let position = place.split_once(", Column: ").and_then(|(line, column)| {
-            let location = Location { line: line.parse().ok()?, column: column.trim().parse().ok()? };
-            Some(self.places.byte(location))
-        });
-        if message.starts_with("No infix parser for token") {
-            return self.no_operator(position.unwrap_or(self.source.len()));
-        }
-        let message = message.replace("Expected: ", "expected ").replace(", found: ", ", found ");
-        let message = message.replace("found EOF", "found the end");
-        SyntaxError::new(message, position.unwrap_or(self.source.len()), &self.source)
+        self.bad_case.clone().unwrap_or_else(|| translated(error, &self.source, &self.places, self.position()))
     }
+}
+
+fn parser(tokens: Vec<TokenWithSpan>) -> SqlParser<'static> {
+    SqlParser::new(&DIALECT)
+        .with_options(ParserOptions::new().with_trailing_commas(false).with_unescape(true))
+        .with_recursion_limit(4 * MAX_DEPTH)
+        .with_tokens_with_locations(tokens)
+}
+
+/// An error of `sqlparser`, with the position taken out of its message; `next` is the position of the next token.
+fn translated(error: &ParserError, source: &str, places: &Places, next: usize) -> SyntaxError {
+    let text = match error {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+        ParserError::RecursionLimitExceeded => {
+            return SyntaxError::new(format!("nested deeper than {MAX_DEPTH} levels"), next, source);
+        }
+    };
+    let (message, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
+    let position = place.split_once(", Column: ").and_then(|(line, column)| {
+        let location = Location { line: line.parse().ok()?, column: column.trim().parse().ok()? };
+        Some(places.byte(location))
+    });
+    let position = position.unwrap_or(source.len());
+    if message.starts_with("No infix parser for token") {
+        return no_operator(source, position);
+    }
+    let message = message.replace("Expected: ", "expected ").replace(", found: ", ", found ");
+    let message = message.replace("found EOF", "found the end");
+    let message = match message.split_once(" NORMALIZED FROM after IS") {
+        Some((_, found)) => format!("expected null, true, false or distinct from after 'is'{found}"),
+        None => message,
+    };
+    let in_brackets = source.get(..position).unwrap_or_default().trim_end().rfind('[');
+    let is_in_brackets = message.starts_with("expected ],") && in_brackets.is_some();
+    let hint = if is_in_brackets { "; write names in double quotes, not in brackets" } else { "" };
+    SyntaxError::new(message + hint, position, source)
+}
+
+/// What stands there is an operator in some dialect, but not in this one.
+fn no_operator(source: &str, position: usize) -> SyntaxError {
+    let rest = source.get(position..).unwrap_or_default();
+    let is_word = rest.starts_with(char::is_alphanumeric);
+    let part =
+        |character: char| !character.is_whitespace() && (character.is_alphanumeric() || character == '_') == is_word;
+    let operator: String = rest.chars().take_while(|&character| part(character)).collect();
+    SyntaxError::new(unknown_operator(&operator.to_lowercase()), position, source)
 }
 
 /// Where the characters of a text are, which `sqlparser` reports by line and column.
@@ -244,6 +257,20 @@ fn open_case(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Option<
     }
     let start = cases.last().filter(|_| has_branches)?;
     Some(SyntaxError::new("this 'case' has no 'end'", places.byte(*start), source))
+}
+
+/// The error inside the last `case` that has one. `sqlparser` then takes the word for the name of a column, and fails
+/// at the next one.
+fn broken_case(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Option<SyntaxError> {
+    let is = |token: &Token, keyword: Keyword| matches!(token, Token::Word(word) if word.quote_style.is_none() && word.keyword == keyword);
+    let cases = (0..tokens.len()).rev().filter(|&at| is(&tokens[at].token, Keyword::CASE));
+    let with_branches = cases.filter(|&at| tokens[at..].iter().any(|next| is(&next.token, Keyword::WHEN)));
+    with_branches.take(MAX_DEPTH).find_map(|at| {
+        let mut parser = parser(tokens[at..].to_vec());
+        parser.advance_token();
+        let error = parser.parse_case_expr().err()?;
+        Some(translated(&error, source, places, places.byte(tokens[at].span.start)))
+    })
 }
 
 /// Walking a tree needs stack for its depth.

@@ -21,11 +21,15 @@ const fn remark(names: &'static [&'static str], remark: &'static str) -> Suggest
 
 static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     // Dates and times.
-    instead(&["date", "to_date", "str_to_date", "parse_date"], "cast(s as date)"),
+    Suggestion {
+        names: &["date", "to_date", "str_to_date", "parse_date"],
+        instead: "cast(s as date)",
+        remark: ", for text like 2024-01-31; --date-format reads dates of other forms from text",
+    },
     Suggestion {
         names: &["timestamp", "datetime", "strptime", "date_parse", "parse_datetime"],
         instead: "cast(s as timestamp)",
-        remark: ", for text like 2024-01-31 23:59",
+        remark: ", for text like 2024-01-31 23:59; --timestamp-format reads those of other forms from text",
     },
     instead(&["datepart"], "extract(month from t)"),
     instead(&["quarter"], "extract(quarter from t)"),
@@ -99,6 +103,10 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     ),
     instead(&["regex_extract", "regexp_extract_all"], "regexp_extract(s, '([a-z]+)', 1)"),
     instead(&["padleft", "leftpad"], "lpad(s, 5, '0')"),
+    remark(
+        &["repeat", "reverse", "initcap", "ascii", "chr", "md5", "sha256", "translate"],
+        "brc-sql has it, and all of SQL, over the same files",
+    ),
     instead(&["startswith", "starts", "has_prefix"], "starts_with(s, 'prefix')"),
     instead(&["endswith", "has_suffix"], "ends_with(s, 'suffix')"),
     instead(&["includes", "str_contains"], "contains(s, 'part')"),
@@ -114,10 +122,13 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["isnotnull", "notnull"], "x is not null"),
     instead(&["zeroifnull"], "coalesce(x, 0)"),
     instead(&["nullifzero"], "nullif(x, 0)"),
-    instead(&["if", "iif"], "if(b, x, y)"),
+    instead(&["iff"], "if(b, x, y)"),
     instead(&["nvl2", "decode", "switch", "choose", "multiif"], "case when b then x else y end"),
     remark(&["typeof", "pg_typeof", "data_type"], "brc inspect FILE lists the types of the columns"),
     // Numbers.
+    instead(&["isnan", "is_nan"], "x = cast('NaN' as float64)"),
+    instead(&["isfinite", "is_finite"], "abs(x) < cast('inf' as float64)"),
+    remark(&["bit_and", "bit_or", "bit_xor"], "brc-sql has it, and all of SQL, over the same files"),
     remark(
         &[
             "sin", "cos", "tan", "cot", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "radians", "degrees",
@@ -135,7 +146,15 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     // Aggregates.
     instead(&["std", "standard_deviation"], "stddev_samp(x)"),
     instead(
-        &["percentile", "approx_percentile", "approx_quantile", "quantiles", "percentiles", "tdigest"],
+        &[
+            "percentile",
+            "approx_percentile",
+            "approx_quantile",
+            "quantiles",
+            "percentiles",
+            "percentile_approx",
+            "tdigest",
+        ],
         "quantile(x, 0.95)",
     ),
     instead(&["topk", "top_k", "nlargest", "largest"], "top(x, 3)"),
@@ -190,18 +209,28 @@ impl Suggestion {
     }
 }
 
+/// What is written like functions, and is taken for one only if it is not written so.
+const CHOICES: [(&[&str], &str); 3] = [
+    (&["coalesce", "ifnull", "nvl"], "coalesce(a, b, …)"),
+    (&["nullif"], "nullif(a, b)"),
+    (&["if", "iif"], "if(condition, x, y)"),
+];
+
 /// The known name that is closest, if any is close enough to be a slip.
 pub(crate) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let close = |candidate: &'a str| {
         let distance = strsim::damerau_levenshtein(&name, &candidate.to_lowercase());
-        (distance <= 1 + name.chars().count() / 4).then_some((distance, candidate))
+        (distance <= 1 + name.chars().count() / 5).then_some((distance, candidate))
     };
     known.filter_map(close).min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
 /// There is no such function: what there is.
 pub(crate) fn unknown_function(name: &str) -> String {
+    if let Some((_, usage)) = CHOICES.iter().find(|(names, _)| names.contains(&name)) {
+        return format!("'{name}' is written {usage}");
+    }
     let hint = match find(FUNCTIONS_ELSEWHERE, name) {
         Some(suggestion) => suggestion.text(),
         None => {

@@ -5,7 +5,7 @@ use sqlparser::ast::DataType;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
 /// Words of SQL, and what they are here.
-const NAMES: [(&str, &str); 27] = [
+const NAMES: [(&str, &str); 32] = [
     ("boolean", "bool"),
     ("tinyint", "int8"),
     ("smallint", "int16"),
@@ -27,10 +27,15 @@ const NAMES: [(&str, &str); 27] = [
     ("character varying", "string"),
     ("text", "string"),
     ("char", "string"),
+    ("character", "string"),
+    ("nvarchar", "string"),
     ("blob", "binary"),
     ("bytea", "binary"),
     ("varbinary", "binary"),
     ("datetime", "timestamp"),
+    ("timestamp_s", "timestamp(s)"),
+    ("timestamp_ms", "timestamp(ms)"),
+    ("timestamp_ns", "timestamp(ns)"),
     ("timestamptz", "timestamp with zone"),
     ("timestamp with time zone", "timestamp with zone"),
 ];
@@ -82,11 +87,16 @@ pub(super) fn logical_type(data_type: &DataType) -> Option<LogicalType> {
             return format!("{word}({symbol}){zone}").parse().ok();
         }
     }
-    let exact =
-        text.strip_prefix("numeric").or(text.strip_prefix("dec(").map(|rest| &text[text.len() - rest.len() - 1..]));
-    match exact {
-        Some(arguments) => format!("decimal{arguments}").parse().ok(),
-        None => text.parse().ok(),
+    let (name, arguments) = text.split_once('(').unwrap_or((&text, ""));
+    match name {
+        // In our own names of types a single number is the scale.
+        "decimal" | "numeric" | "dec" if !arguments.contains(',') => {
+            format!("decimal({},0)", arguments.strip_suffix(')')?).parse().ok()
+        }
+        "decimal" | "numeric" | "dec" => format!("decimal({arguments}").parse().ok(),
+        // As in DuckDB, a length is a remark.
+        "varchar" | "character varying" | "char" | "character" | "text" => Some(LogicalType::String),
+        _ => text.parse().ok(),
     }
 }
 
@@ -131,6 +141,22 @@ mod tests {
                 });
                 assert_eq!(found, [name], "{text}");
             }
+        }
+        for (name, ours) in [
+            ("decimal(10)", "decimal(10,0)"),
+            ("numeric(10)", "decimal(10,0)"),
+            ("dec(10)", "decimal(10,0)"),
+            ("numeric(10, 2)", "decimal(10,2)"),
+            ("decimal", "decimal(18,3)"),
+            ("varchar(10)", "string"),
+            ("char(1)", "string"),
+            ("timestamp_ns", "timestamp(ns)"),
+        ] {
+            let Kind::Cast { logical_type, .. } = Expression::parse(&format!("x::{name}")).unwrap().syntax().kind
+            else {
+                panic!("{name}");
+            };
+            assert_eq!(logical_type.to_string(), ours, "{name}");
         }
         for text in ["x as time (s) with zone", "cast(x as timestamp(h))", "cast(x as date(s))"] {
             assert!(Expression::parse(text).is_err(), "{text}");
