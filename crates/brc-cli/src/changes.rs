@@ -2,7 +2,7 @@
 
 use crate::printable;
 use brc_core::decimal::counted;
-use brc_core::{ColumnChanges, Progress, Table, identifier};
+use brc_core::{ColumnChanges, Progress, Table, TextReason, identifier};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The number of columns that messages list.
@@ -21,8 +21,25 @@ fn columns(table: &dyn Table) -> Vec<Column<'_>> {
 /// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
     let columns = columns(table);
-    let kinds = [nulled, undecided, unfit, pointed, grouped, not_utf8];
+    let kinds = [nulled, undecided, unfit, pointed, grouped, short_years, not_utf8];
     kinds.iter().flat_map(|kind| kind(&columns)).collect()
+}
+
+/// The columns that are text because of a few values: one line each. Reads the text again if there are any; there are
+/// none of a text that cannot be read again.
+pub(crate) fn text(table: &dyn Table) -> Vec<String> {
+    let (schema, doubtful) = (table.inferred(), table.doubtful_text().unwrap_or_default());
+    let fields = schema.as_deref().unwrap_or(table.schema()).fields();
+    let reason = |&column: &usize| match table.why_text(column).ok()?? {
+        TextReason::Undecided { .. } => None,
+        TextReason::Others { others, values, .. } if !TextReason::are_slips(others, values) => None,
+        reason => Some(reason.of(&fields.get(column)?.name)),
+    };
+    let lines = doubtful.iter().take(MAX_COLUMNS).filter_map(reason);
+    let more = doubtful.len().saturating_sub(MAX_COLUMNS) as u64;
+    let rest =
+        (more > 0).then(|| format!("{} may be text because of a few values, too", counted(more, "other column")));
+    lines.chain(rest).collect()
 }
 
 /// The null tokens that were recognised although no option names them: one line per column.
@@ -39,7 +56,7 @@ fn nulled(columns: &[Column<'_>]) -> Vec<String> {
 fn compared(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let (tokens, nulls) = (tokens(changes), Vec::from_iter(changes.null_tokens.iter().copied()).join(","));
-        format!("'{name}' is text in this query, which compares null tokens; --null {nulls} reads {tokens} as null")
+        format!("'{name}' is text in this query, which compares null tokens; --null '{nulls}' reads {tokens} as null")
     };
     lines(columns, |changes| changes.nulls_are_text.into(), line, "compared as text")
 }
@@ -84,6 +101,15 @@ fn grouped(columns: &[Column<'_>]) -> Vec<String> {
         )
     };
     lines(columns, |changes| changes.has_assumed_groups.into(), line, "are read with points between thousands")
+}
+
+/// The columns of dates with years of two digits: one line each.
+fn short_years(columns: &[Column<'_>]) -> Vec<String> {
+    let line = |name: &str, _: &ColumnChanges| {
+        let column = identifier::in_list(name);
+        format!("the years of '{name}' have two digits, read as 1969 to 2068; --type '{column}=string' keeps the text")
+    };
+    lines(columns, |changes| changes.has_short_years.into(), line, "have years of two digits")
 }
 
 /// The columns with strings that are not UTF-8: one line each.

@@ -23,6 +23,7 @@ pub use constants::ConstantColumn;
 use conversion::Conversion;
 use numbering::Numbering;
 use scanner::UnionScanner;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -266,6 +267,16 @@ impl Table for Union {
             }
         }
         Ok(None)
+    }
+
+    fn doubtful_text(&self) -> Result<Vec<usize>> {
+        let mut found = BTreeSet::new();
+        for (table, origins) in self.tables.iter().zip(&self.origins) {
+            let doubtful = table.doubtful_text()?;
+            let is_it = |origin: &Origin| matches!(origin, Origin::Column { own, .. } if doubtful.contains(own));
+            found.extend((0..).zip(origins).filter(|(_, origin)| is_it(origin)).map(|(column, _)| column));
+        }
+        Ok(found.into_iter().collect())
     }
 
     fn read_nulls_as_text(&self) -> bool {

@@ -225,7 +225,8 @@ impl Seen {
     }
 
     /// Whether the point of some number is not a thousands separator.
-    pub(crate) fn is_ungrouped(self) -> bool {
+    #[must_use]
+    pub fn is_ungrouped(self) -> bool {
         self.flags & UNGROUPED != 0
     }
 

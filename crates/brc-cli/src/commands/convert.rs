@@ -248,7 +248,7 @@ impl<'a> Conversion<'a> {
 pub(crate) fn notes(converted: &Converted, table: &dyn Table) -> Vec<String> {
     let skipped = skipped(&converted.skipped_lines);
     let notes = skipped.into_iter().chain(rejected(converted)).chain(unsupported_columns(table));
-    let notes = notes.chain(changes::read(table)).chain(changes::altered(table));
+    let notes = notes.chain(changes::read(table)).chain(changes::text(table)).chain(changes::altered(table));
     notes.chain(converted.remark.clone()).collect()
 }
 

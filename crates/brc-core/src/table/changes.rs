@@ -43,7 +43,16 @@ pub enum TextReason {
     },
 }
 
+/// Of so many values, one may be a slip.
+const ONE_SLIP: u64 = 100;
+
 impl TextReason {
+    /// Whether so few values of a column are unlike the others that they are probably slips: one, or 1 %.
+    #[must_use]
+    pub fn are_slips(others: u64, values: u64) -> bool {
+        others <= 1.max(values / ONE_SLIP) && 2 * others < values
+    }
+
     /// The reason and its remedy for a column of that name, as a sentence for users.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
@@ -93,6 +102,8 @@ pub struct ColumnChanges {
     pub unfit_format: Option<String>,
     /// Whether its points are read as decimal points, but may separate thousands, as another column has decimal commas.
     pub points_beside_commas: bool,
+    /// Whether dates have years of two digits, in a form that was inferred.
+    pub has_short_years: bool,
     /// The first string that is not UTF-8, if no option sets the charset.
     pub not_utf8: Option<Vec<u8>>,
     /// Whether its points are read as thousands separators, although no value in the first rows shows that they are.
@@ -108,6 +119,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.nulls_are_text |= other.nulls_are_text;
         self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
         self.points_beside_commas |= other.points_beside_commas;
+        self.has_short_years |= other.has_short_years;
         self.has_assumed_groups |= other.has_assumed_groups;
         self.not_utf8 = self.not_utf8.take().or_else(|| other.not_utf8.clone());
         self.unfit_format = self.unfit_format.take().or_else(|| other.unfit_format.clone());

@@ -56,6 +56,14 @@ pub trait Table: Send + Sync {
         Ok(None)
     }
 
+    /// The columns of type string of which nearly all values in the first split look like another type.
+    ///
+    /// # Errors
+    /// If the split cannot be read.
+    fn doubtful_text(&self) -> Result<Vec<usize>> {
+        Ok(Vec::new())
+    }
+
     /// Gives type string to the columns in which null tokens were read as null. Returns whether there are any.
     fn read_nulls_as_text(&self) -> bool {
         false

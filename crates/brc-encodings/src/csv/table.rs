@@ -10,6 +10,7 @@ use brc_core::{
     Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason,
 };
 use brc_text::Form;
+use brc_text::form::GivenForms;
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{self, Piece};
 use brc_text::typed::{BadRow, Changes, ColumnType, Output, TableParser, TextFormat, fault_of};
@@ -190,6 +191,13 @@ impl CsvTable {
             Text::Stream(_) => None,
         }
     }
+
+    /// Reads the text again, apart from any scan.
+    fn with_reader<T>(&self, read: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        let range = |index| self.range(index);
+        let (source, format, header_lines) = (&self.source, &self.format, self.header_lines());
+        read(&Reader { source, range: &range, format, header_lines, columns: self.names.len() })
+    }
 }
 
 impl Table for CsvTable {
@@ -214,10 +222,24 @@ impl Table for CsvTable {
         let Some(ColumnType::Inferred { exact: false, given, .. }) = self.types().columns.get(column).copied() else {
             return Ok(None);
         };
-        let range = |index| self.range(index);
-        let (source, format, header_lines) = (&self.source, &self.format, self.header_lines());
-        let name = &self.names[column];
-        Reader { source, range: &range, format, header_lines, columns: self.names.len(), given }.why_text(column, name)
+        self.with_reader(|reader| reader.why_text(column, &self.names[column], given))
+    }
+
+    fn doubtful_text(&self) -> Result<Vec<usize>> {
+        let types = self.types();
+        let given = |column: &ColumnType| match column {
+            ColumnType::Inferred { seen, exact: false, given }
+                if column.logical_type() == LogicalType::String
+                    && !seen.is_untyped()
+                    && seen.ambiguity(given).is_none() =>
+            {
+                Some(*given)
+            }
+            _ => None,
+        };
+        let strings = types.columns.iter().enumerate().filter_map(|(index, column)| Some((index, given(column)?)));
+        let strings: Vec<(usize, GivenForms)> = strings.collect();
+        if strings.is_empty() { Ok(Vec::new()) } else { self.with_reader(|reader| reader.doubtful_text(&strings)) }
     }
 
     fn read_nulls_as_text(&self) -> bool {
@@ -261,8 +283,10 @@ impl Table for CsvTable {
                     && given.number.is_none()
                     && column.form().is_none()
                     && column.logical_type().scale() == 3
-                    && seen.may_have_groups();
+                    && !seen.is_ungrouped();
                 sum.has_assumed_groups = seen.has_assumed_groups(given);
+                let form = column.form().map(|form| form.to_string());
+                sum.has_short_years = !given.is_own && form.is_some_and(|form| form.contains("%y"));
                 sum.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));
                 let is_unfit = given.is_own && !seen.is_untyped() && !seen.fits_given(given);
                 sum.unfit_format = given.timestamp.or(given.date).filter(|_| is_unfit).map(|form| form.to_string());

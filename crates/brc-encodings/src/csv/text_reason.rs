@@ -14,7 +14,7 @@ use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextF
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// A text to be read for one column.
+/// A text to be read for some columns.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) range: &'a dyn Fn(u64) -> Range<u64>,
@@ -23,58 +23,68 @@ pub(super) struct Reader<'a> {
     pub(super) header_lines: u64,
     /// The number of columns.
     pub(super) columns: usize,
-    /// The given forms for the column.
-    pub(super) given: GivenForms,
 }
+
+const STRING: ColumnType = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
 
 impl Reader<'_> {
     /// The first value whose type or form differs from that of most values of the column; `None` if most are text.
     ///
     /// # Errors
     /// If the text cannot be read.
-    pub(super) fn why_text(&self, column: usize, name: &str) -> Result<Option<TextReason>> {
-        let mut tally = Tally::new(self.given);
-        let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
+    pub(super) fn why_text(&self, column: usize, name: &str, given: GivenForms) -> Result<Option<TextReason>> {
+        let mut tally = Tally::new(given);
         let mut values = EachValue(|_, value: &[u8]| tally.add(value));
-        self.read(column, string, self.format.clone(), &mut values, |_, _| true)?;
+        self.read(&[column], STRING, self.format.clone(), &mut values, |_, _| true)?;
         let Some(most) = tally.most() else { return Ok(None) };
         let class = &tally.classes[most];
         if let (Some((_, first)), Some(other)) = (&class.first, &class.other_form) {
             return Ok(Some(TextReason::SeveralForms { first: first.clone(), other: other.clone() }));
         }
-        if let Some(forms) = class.seen.ambiguity(&self.given) {
+        if let Some(forms) = class.seen.ambiguity(&given) {
             return Ok(Some(undecided(name, forms)));
         }
-        let (expected, form) = (class.logical_type(&self.given), class.seen.form(&self.given));
+        let (expected, form) = (class.logical_type(&given), class.seen.form(&given));
         let Some(value) = tally.first_besides(most) else { return Ok(None) };
         let others = ColumnType::Fixed { logical_type: expected, nullable: true, form };
         let nulls = NullTokens::new([""].into_iter().chain(tally.nulls.iter()));
         let format = TextFormat { nulls, ..self.format.clone() };
         let mut first = FirstBad { column, wanted: None, lines: self.header_lines, line: None };
-        self.read(column, others, format, &mut first, FirstBad::goes_on)?;
+        self.read(&[column], others, format, &mut first, FirstBad::goes_on)?;
         if first.line.is_none() {
             // It would be a value of the type, but for its leading zeros. Nothing like it is a boolean.
             let booleans = ColumnType::Fixed { logical_type: LogicalType::Bool, nullable: true, form: None };
             (first.wanted, first.lines) = (Some(RowFault::quote(&value)), self.header_lines);
-            self.read(column, booleans, self.format.clone(), &mut first, FirstBad::goes_on)?;
+            self.read(&[column], booleans, self.format.clone(), &mut first, FirstBad::goes_on)?;
         }
         let (values, others, is_usual) = (tally.values, tally.values - class.values, form.is_none());
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
     }
 
-    /// Reads the column, split by split, while `go_on` returns true for the lines of each.
+    /// Those of the columns of which nearly all values of the first split are of another type than text.
+    ///
+    /// # Errors
+    /// If the text cannot be read.
+    pub(super) fn doubtful_text(&self, strings: &[(usize, GivenForms)]) -> Result<Vec<usize>> {
+        let columns: Vec<usize> = strings.iter().map(|(column, _)| *column).collect();
+        let mut tallies: Vec<Tally> = strings.iter().map(|(_, given)| Tally::new(*given)).collect();
+        let mut values = EachValue(|index: usize, value: &[u8]| tallies[index].add(value));
+        self.read(&columns, STRING, self.format.clone(), &mut values, |_, _| false)?;
+        let of_columns = columns.into_iter().zip(&tallies);
+        Ok(of_columns.filter(|(_, tally)| tally.is_nearly_one_type()).map(|(column, _)| column).collect())
+    }
+
+    /// Reads the columns, split by split, while `go_on` returns true for the lines of each.
     fn read<O: Output<Error = Infallible>>(
         &self,
-        column: usize,
+        wanted: &[usize],
         of_type: ColumnType,
         format: TextFormat,
         output: &mut O,
         mut go_on: impl FnMut(&mut O, u64) -> bool,
     ) -> Result<()> {
-        let mut columns =
-            vec![ColumnType::Inferred { seen: Seen::TEXT, exact: false, given: self.given }; self.columns];
-        columns[column] = of_type;
-        let mut parser = TableParser::new(format, &columns, &[column]);
+        let columns = vec![of_type; self.columns];
+        let mut parser = TableParser::new(format, &columns, wanted);
         let (mut buffer, mut cost) = (SplitText::default(), ReadCost::default());
         for index in 0.. {
             let Some(location) = self.source.load(index, self.range, &mut buffer, &mut cost)? else { break };
@@ -162,6 +172,10 @@ impl Tally {
     fn most(&self) -> Option<usize> {
         let most = (0..TEXT).max_by_key(|&class| self.classes[class].values)?;
         (self.values > 0 && 2 * self.classes[most].values >= self.values).then_some(most)
+    }
+
+    fn is_nearly_one_type(&self) -> bool {
+        self.most().is_some_and(|most| TextReason::are_slips(self.values - self.classes[most].values, self.values))
     }
 
     /// The first value of a different class.

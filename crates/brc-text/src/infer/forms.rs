@@ -321,14 +321,18 @@ impl Seen {
         // Numbers in the usual form narrow the choice: with thousands separators they have few digits, unless `1.234`
         // is one of them.
         let (most_whole, has_decimals) = (if has(NUMBER) { self.whole } else { 0 }, has(NUMBER) && self.scale > 0);
-        let goes_with = |(bit, form): &(u8, NumberForm)| {
+        let parses_all = |(bit, form): &(u8, NumberForm)| {
             self.forms.numbers & bit != 0
-                && (!form.has_thousands() || most_whole <= 3 || *bit == GIVEN_NUMBER)
                 && (!has_decimals || form.decimal() == b'.' || (form.has_thousands_by(b'.') && !has(UNGROUPED)))
         };
-        let left: Vec<NumberForm> = number_forms(given.number).filter(goes_with).map(|(_, form)| form).collect();
+        let all: Vec<(u8, NumberForm)> = number_forms(given.number).filter(parses_all).collect();
+        let goes_with =
+            |(bit, form): &&(u8, NumberForm)| !form.has_thousands() || most_whole <= 3 || *bit == GIVEN_NUMBER;
+        let left: Vec<NumberForm> = all.iter().filter(goes_with).map(|(_, form)| *form).collect();
         let Some(first) = left.first() else { return Reading::Usual };
-        if let Some(other) = left.iter().find(|form| form.decimal() != first.decimal()) {
+        // `1,234` beside `1500` is no evidence of a decimal comma: both may be whole numbers of different origins.
+        let possible = if given.number.is_none() { all.iter().map(|(_, form)| *form).collect() } else { left.clone() };
+        if let Some(other) = possible.iter().find(|form| form.decimal() != first.decimal()) {
             return match left.iter().find(|form| given.likely_decimal == Some(form.decimal())) {
                 Some(likely) => self.number_in(*likely),
                 None => Reading::Ambiguous([Form::Number(*first), Form::Number(*other)]),

@@ -40,7 +40,7 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     if whole == 0 || is_negative && digits.iter().all(|byte| matches!(byte, b'0' | b'.')) {
         flags |= ALTERED;
     }
-    if !matches!(decimals, 0 | 3) || !(1..=3).contains(&whole) || (decimals > 0 && digits[0] == b'0') {
+    if decimals > 0 && (decimals != 3 || !(1..=3).contains(&whole) || digits[0] == b'0') {
         flags |= UNGROUPED;
     }
     if fraction.is_empty() {

@@ -44,7 +44,8 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
     folder.commit()?;
     let bytes_in = table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed));
     message!("{}", summary(written, bytes_in, start.elapsed().as_secs_f64()));
-    for line in skipped(&table.skipped_lines()).into_iter().chain(changes::read(table)).chain(changes::altered(table)) {
+    let lines = skipped(&table.skipped_lines()).into_iter().chain(changes::read(table)).chain(changes::text(table));
+    for line in lines.chain(changes::altered(table)) {
         message!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())
