@@ -274,6 +274,28 @@ fn layouts_are_detected() {
         ("||08:59:25\n||21:56:36\n".to_owned(), "'|', no header", "column_1¦column_2¦column_3"),
         ("Anna,1999,2003\nBob,1987,2001\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("1000,aa,aa,1001\n0,ab,ab,0\n0,ab,ab,0\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
+        // Commas below a single name are decimal marks.
+        ("Messwert\n11,5\n12,25\n13,75\n".to_owned(), "';', header", "Messwert"),
+        ("Betrag in EUR\n-1.211,50\n12\n1 212,75\n".to_owned(), "';', header", "Betrag in EUR"),
+        ("# log\nTemp\n-11,5\nNaN\n12,25\n-\n".to_owned(), "';', header, 1 preamble line", "Temp"),
+        ("amount\n1,211\n1,212\n".to_owned(), "';', header", "amount"),
+        ("a\n1,2\n1,2,3,4\n5,6\n7,8\n".to_owned(), "',', no header, 1 preamble line", "column_1¦column_2"),
+        // Commas in numbers between other delimiters.
+        (
+            "11.10.2026 10:00:00 2,11\n12.10.2026 10:00:00 2,12\n13.10.2026 10:00:00 2,13\n".to_owned(),
+            "space, no header",
+            "column_1¦column_2¦column_3",
+        ),
+        (format!("Zeit Temp Druck\n{}", "1,5 2,25 3,75\n".repeat(9)), "space, header", "Zeit¦Temp¦Druck"),
+        (format!("Ort  Temp  Druck\n{}", "Bonn  2,25  3,75\n".repeat(9)), "blanks, header", "Ort¦Temp¦Druck"),
+        (
+            format!("Tag Wert (mm) Druck\n{}", "1,5 2,25 3,75\n".repeat(9)),
+            "space, header",
+            "Tag¦Wert¦(mm)¦Druck",
+        ),
+        ("Main 5,12\nHigh 7,13\nLow 8,14\n".to_owned(), "',', no header", "column_1¦column_2"),
+        ("time v,mass\n10:00 a,5\n11:00 b,6\n".to_owned(), "',', header", "time v¦mass"),
+        ("2026-01-01 10:00:00,12\n2026-01-02 11:00:00,13\n".to_owned(), "',', no header", "column_1¦column_2"),
         // The use of quotes in the whole sample decides.
         (format!("{}\"a\",1\n", "\"b,2\n".repeat(9)), "',', no quotes, no header", "column_1¦column_2"),
         (format!("{}\"b,2\n", "\"a\",1\n".repeat(9)), "',', no header", "column_1¦column_2"),
@@ -348,6 +370,19 @@ fn undecidable_findings_are_advice() {
     assert!(sniff_file("latin1.csv").advice[0].contains("--charset latin1"));
     assert!(sniff_file("trailing.csv").advice[0].contains("last row"));
     assert_eq!(sniff_file("plain.csv").advice, [""; 0]);
+}
+
+/// The notes about a text.
+fn notes(text: &str) -> Vec<String> {
+    sniff(&[Sample::whole(text.as_bytes())], &DialectOverrides::default()).notes()
+}
+
+#[test]
+fn doubtful_readings_are_noted() {
+    let list = "each row is read as one number with a comma, because the header is a single name; --delimiter , splits \
+                the rows at the commas";
+    assert_eq!(notes("Messwert\n11,5\n12,25\n"), [list]);
+    assert_eq!(notes("Messwert;x\n11,5;1\n12,25;2\n"), [""; 0]);
 }
 
 #[test]

@@ -186,18 +186,19 @@ fn declared_names(comment: &[u8], width: usize, delimiter: Delimiter) -> Option<
 /// The names if a comment could be a list of them, rather than prose.
 fn possible_names(comment: &[u8], delimiter: Delimiter) -> Option<Vec<String>> {
     let names = fields(comment.trim_ascii(), delimiter);
-    let may_name = |name: &String| {
-        let bytes = name.as_bytes();
-        let cell = Cell { bytes, is_quoted: false, is_padded: false, is_beside_tab: false };
-        is_like_a_name(&cell)
-            && name.split(' ').count() <= MAX_WORDS
-            && !name.ends_with(['.', ':', '!'])
-            && !name.contains(": ")
-    };
-    (names.iter().all(may_name) && are_distinct(names.iter().map(String::as_bytes))).then_some(names)
+    (names.iter().all(|name| may_name(name)) && are_distinct(names.iter().map(String::as_bytes))).then_some(names)
 }
 
-/// The maximum number of words in a name that is in a comment.
+/// Whether a text could be a name, rather than prose.
+pub(super) fn may_name(name: &str) -> bool {
+    let cell = Cell::plain(name.as_bytes());
+    is_like_a_name(&cell)
+        && name.split(' ').count() <= MAX_WORDS
+        && !name.ends_with(['.', ':', '!'])
+        && !name.contains(": ")
+}
+
+/// The maximum number of words in a name that is not among others in a header.
 const MAX_WORDS: usize = 3;
 
 /// The trimmed fields of a comment.

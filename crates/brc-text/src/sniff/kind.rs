@@ -184,6 +184,7 @@ fn is_clock(text: &[u8]) -> bool {
         && rest[0] == b':'
         && rest[1..3].iter().all(u8::is_ascii_digit)
         && rest[3..].iter().all(|byte| byte.is_ascii_digit() || b":.+- ZzAaPpMmUTC".contains(byte))
+        && !rest.windows(2).any(|pair| pair[0] == b' ' && pair[1].is_ascii_digit())
 }
 
 fn is_address(text: &[u8]) -> bool {
@@ -229,12 +230,15 @@ mod tests {
             (Kind::Bool, &["true", "No", "Y"]),
             (Kind::Address, &["https://example.org/a?b=c,d", "a.b@example.org", "10.0.0.1"]),
             (Kind::Word, &["abc", "Zürich", "a_b-c", "1-2-3-4", "A12"]),
-            (Kind::Prose, &["1 23 456", "May 5", "two words", "Lynn, MA", "a/b", "it's (so)!"]),
+            (
+                Kind::Prose,
+                &["1 23 456", "11.10.2026 10:00:00 2", "May 5", "two words", "Lynn, MA", "a/b", "it's (so)!"],
+            ),
             (Kind::Other, &["a,b", "a;b", "x|y", "say \"x\"", "1;2", "a,"]),
         ];
         for (kind, texts) in kinds {
             for text in *texts {
-                let cell = Cell { bytes: text.as_bytes(), is_quoted: false, is_padded: false, is_beside_tab: false };
+                let cell = Cell::plain(text.as_bytes());
                 assert_eq!(Kind::of(&cell), *kind, "{text}");
             }
         }

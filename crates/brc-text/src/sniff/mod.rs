@@ -6,6 +6,7 @@
 
 mod charset;
 mod columns;
+mod commas;
 mod comments;
 mod header;
 mod kind;
@@ -195,7 +196,8 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     let best = &ranked[0];
     let has_two_returns = best.dialect.line_end != LineEnd::Cr && layout::have_two_returns(&samples);
     report.line_end(best.dialect.line_end, &line_ends, seen);
-    report.syntax(&ranked, declared);
+    let is_list = known.delimiter.is_none() && commas::are_in_list(&samples);
+    report.syntax(&ranked, declared, is_list);
     dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
 
     // A line that declares the delimiter does not prevent the detection of titles below it.
@@ -216,6 +218,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         _ => numbered_names(layout.width),
     };
     let mut doubts = doubts(&layout, &dialect, overrides, &names);
+    doubts.extend(is_list.then(report::list_of_numbers));
     if let Some(lines) = layout.described_lines.filter(|_| dialect.header) {
         let lines = known.preamble_lines.unwrap_or(0) + lines;
         doubts.push(report::descriptions(layout.header.described, lines, &names));

@@ -102,10 +102,11 @@ impl Report<'_> {
     }
 
     /// Reports delimiter, quote, escape and brackets, which are detected together.
-    pub(super) fn syntax(&mut self, ranked: &[Candidate], declared: Option<Delimiter>) {
+    pub(super) fn syntax(&mut self, ranked: &[Candidate], declared: Option<Delimiter>, is_list: bool) {
         let Candidate { dialect, shape, quotes, .. } = &ranked[0];
         let mut evidence = match shape.width {
             _ if declared == Some(dialect.delimiter) => "the first line says so".to_owned(),
+            _ if is_list => "the rows below a single name are single numbers with commas".to_owned(),
             1 if dialect.delimiter == Dialect::default().delimiter => {
                 format!("no delimiter found in {}; the default", count(shape.rows, "sampled row"))
             }
@@ -221,6 +222,13 @@ pub(super) fn doubtful_header(is_header: bool) -> String {
         false => "the first row is read as values, though its numbers may be names; --header yes reads it as names"
             .to_owned(),
     }
+}
+
+/// The note about a column of numbers with commas below a single name.
+pub(super) fn list_of_numbers() -> String {
+    "each row is read as one number with a comma, because the header is a single name; --delimiter , splits the rows at \
+     the commas"
+        .to_owned()
 }
 
 /// The note about narrow rows at the end of the file.

@@ -37,7 +37,12 @@ pub(super) struct Cell<'a> {
     pub(super) is_beside_tab: bool,
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    /// A field without quotes and blanks around it.
+    pub(super) fn plain(bytes: &'a [u8]) -> Self {
+        Cell { bytes, is_quoted: false, is_padded: false, is_beside_tab: false }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -103,7 +108,7 @@ impl<'a> SampleRows<'a> {
             let (first, last) = (cells.start + width - 1, &self.cells[cells.end - 1]);
             let rest = offset(&self.cells[first])..offset(last) + last.bytes.len();
             let bytes = text.get(rest).unwrap_or_default();
-            self.cells[first] = Cell { bytes, is_quoted: false, is_padded: false, is_beside_tab: false };
+            self.cells[first] = Cell::plain(bytes);
             cells.end = first + 1;
         }
     }

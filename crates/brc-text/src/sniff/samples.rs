@@ -104,6 +104,12 @@ impl<'a> Samples<'a> {
         self.start().split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty())
     }
 
+    /// The same, without a last line that may be cut off.
+    pub(super) fn whole_lines(&self) -> impl Iterator<Item = &[u8]> {
+        let cut_off = usize::from(!self.is_whole());
+        self.lines().take(self.lines().count().saturating_sub(cut_off))
+    }
+
     /// Whether most lines contain runs of blanks, which align columns.
     pub(super) fn are_aligned(&self) -> bool {
         let is_aligned = |line: &&[u8]| line.trim_ascii().windows(2).any(|pair| pair == b"  ");

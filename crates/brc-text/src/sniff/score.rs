@@ -5,6 +5,7 @@
 //! are complete values: numbers, dates, words (their type score). The score is the product of both, of how consistently
 //! quotes are used, and of the prior probability of the delimiter, which decides if there are few rows.
 
+use super::commas;
 use super::kind::Kind;
 use super::rows::{Cell, Quotes, SampleRows};
 use super::samples::Samples;
@@ -31,6 +32,9 @@ const DELIMITERS: &[(Delimiter, f64)] = &[
     (Delimiter::Byte(b'_'), 0.2),
 ];
 
+/// The delimiter of a column of numbers with decimal commas, which has none.
+const LIST_DELIMITER: Delimiter = Delimiter::Byte(b';');
+
 /// A dialect and its score.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
@@ -40,6 +44,9 @@ pub(super) struct Candidate {
     pub(super) quotes: Quotes,
     /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
     pub(super) typed: [usize; 2],
+    wholeness: f64,
+    /// Whether all commas are decimal marks.
+    has_decimal_commas: bool,
 }
 
 /// The usual width of the rows, and where the table starts.
@@ -80,13 +87,27 @@ pub(super) fn rank(samples: &Samples<'_>, base: &Dialect, overrides: &DialectOve
     if candidates.is_empty() {
         candidates.push(Candidate::new(samples, overrides.apply(base.clone()), 1.0));
     }
+    penalise_decimal_commas(&mut candidates);
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     candidates
+}
+
+/// Lowers the score of commas as delimiters if another one leaves them in numbers, and makes the fields more complete.
+fn penalise_decimal_commas(candidates: &mut [Candidate]) {
+    let others = candidates.iter().filter(|candidate| candidate.has_decimal_commas);
+    let Some(wholeness) = others.map(|candidate| candidate.wholeness).max_by(f64::total_cmp) else { return };
+    let is_comma = |candidate: &&mut Candidate| candidate.dialect.delimiter == Delimiter::Byte(b',');
+    for candidate in candidates.iter_mut().filter(is_comma).filter(|candidate| candidate.wholeness < wholeness) {
+        candidate.score /= 2.0;
+    }
 }
 
 fn delimiters(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<(Delimiter, f64)> {
     if let Some(delimiter) = overrides.delimiter {
         return vec![(delimiter, 1.0)];
+    }
+    if commas::are_in_list(samples) {
+        return vec![(LIST_DELIMITER, 1.0)];
     }
     let occurs = |delimiter: Delimiter| match delimiter {
         Delimiter::Byte(b',') => true,
@@ -149,7 +170,17 @@ impl Candidate {
             * fields.columns_score(dialect.delimiter, prior)
             * fields.wholeness
             * soundness(&dialect, &quotes, shape, &fields);
-        Candidate { dialect, score, shape, quotes, typed: fields.typed }
+        let may_have_decimal_commas = prior > 0.6 && dialect.delimiter != Delimiter::Byte(b',');
+        let has_decimal_commas = may_have_decimal_commas && commas::are_in_numbers(&tables, shape, fields.are_typed);
+        Candidate {
+            dialect,
+            score,
+            shape,
+            quotes,
+            typed: fields.typed,
+            wholeness: fields.wholeness,
+            has_decimal_commas,
+        }
     }
 }
 
