@@ -296,6 +296,12 @@ fn layouts_are_detected() {
         ("Main 5,12\nHigh 7,13\nLow 8,14\n".to_owned(), "',', no header", "column_1¦column_2"),
         ("time v,mass\n10:00 a,5\n11:00 b,6\n".to_owned(), "',', header", "time v¦mass"),
         ("2026-01-01 10:00:00,12\n2026-01-02 11:00:00,13\n".to_owned(), "',', no header", "column_1¦column_2"),
+        // Names with signs.
+        (
+            "#hostname;interval;%idle\nn1;10;98.5\nn1;10;98.4\nn2;10;98.3\n".to_owned(),
+            "';', header",
+            "#hostname¦interval¦%idle",
+        ),
         // The use of quotes in the whole sample decides.
         (format!("{}\"a\",1\n", "\"b,2\n".repeat(9)), "',', no quotes, no header", "column_1¦column_2"),
         (format!("{}\"b,2\n", "\"a\",1\n".repeat(9)), "',', no header", "column_1¦column_2"),

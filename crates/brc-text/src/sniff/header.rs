@@ -270,10 +270,12 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Verdict {
 }
 
 pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {
-    let starts_well = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii();
-    cell.bytes.first().is_some_and(starts_well)
-        && matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Bool)
-        && cell.bytes.len() <= 60
+    let starts_well = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || !byte.is_ascii();
+    let begins_a_name = match cell.bytes {
+        [b'%' | b'@' | b'$', word @ ..] => word.first().is_some_and(|byte| starts_well(*byte)) && !word.contains(&b' '),
+        bytes => bytes.first().is_some_and(|byte| starts_well(*byte)),
+    };
+    begins_a_name && matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Bool) && cell.bytes.len() <= 60
 }
 
 /// Whether a field resembles those below it.
