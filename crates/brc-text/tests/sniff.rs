@@ -89,6 +89,7 @@ fn layouts_are_detected() {
     let numbers = |count: usize| (1..=count).map(|row| format!("{row},{row}\n")).collect::<String>();
     let wide = |count: usize| (1..=count).map(|row| format!("{row},{row},x,y\n")).collect::<String>();
     let comments = |count: usize, text: &str| format!("{text}\n").repeat(count);
+    let four = "column_1¦column_2¦column_3¦column_4";
     let cases: Vec<(String, &str, &str)> = vec![
         // Rows that grew, at various positions.
         (format!("id,v\n{}{}", numbers(10), wide(90)), "',', header", "id¦v¦column_3¦column_4"),
@@ -201,7 +202,18 @@ fn layouts_are_detected() {
         ("shop,1,2,3,7,14\nA,9,2,7,4,1\nBB,3,4,1,8,2\n".to_owned(), "',', header", "shop¦1¦2¦3¦7¦14"),
         ("shop,8,9,10\nA,closed,open,open\nBB,open,open,closed\n".to_owned(), "',', header", "shop¦8¦9¦10"),
         ("shop,400.5,401.0,401.5\nA,2,1,4\nBB,4,9,1\n".to_owned(), "',', header", "shop¦400.5¦401.0¦401.5"),
+        (",1,2,3\nS1,0.5,1.5,2.5\nS2,0.6,1.6,2.6\nS3,0.7,1.7,2.7\n".to_owned(), "',', header", "column_1¦1¦2¦3"),
+        (",1,2,3\nS1,1,2,3\nS2,2,3,9\n".to_owned(), "',', header", "column_1¦1¦2¦3"),
+        ("Sample\t1\t2\t3\nS1\t.5\t1.5\t2.5\nS2\t.6\t1.6\t2.6\n".to_owned(), "tab, header", "Sample¦1¦2¦3"),
+        (
+            "Gene,101,102,205\nBRCA1,0.5,1.5,2.5\nTP53,0.6,1.6,\nKRAS,0.7,1.7,2e-3\nX,1.1,1.2,1.3\n".to_owned(),
+            "',', header",
+            "Gene¦101¦102¦205",
+        ),
         // Numbers in sequence that are values.
+        ("S0,1,2,3\nS1,0.5,1.5,2.5\nS2,0.6,1.6,2.6\nS3,0.7,1.7,2.7\n".to_owned(), "',', no header", four),
+        ("Oslo,1,3,2\nRome,0.5,1.5,2.5\nBergen,0.6,1.6,2.6\n".to_owned(), "',', no header", four),
+        ("Oslo,1,2,3\nRome,0.5,1,2.5\nBergen,0.6,1.6,2.6\n".to_owned(), "',', no header", four),
         ("shop,1,2,7\nA,9,2,7\nBB,3,4,1\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
         (
             "A-1,1,2,3\nA-2,9,2,7\nA-3,3,4,1\nA-4,2,1,9\n".to_owned(),
@@ -388,6 +400,12 @@ fn doubtful_readings_are_noted() {
     let list = "each row is read as one number with a comma, because the header is a single name; --delimiter , splits \
                 the rows at the commas";
     assert_eq!(notes("Messwert\n11,5\n12,25\n"), [list]);
+    let values = "the first row is read as values, though its numbers may be names; --header yes reads it as names";
+    assert_eq!(notes("Sample,1,2,3\nS1,4,5,6\nS2,7,8,9\nS3,1,2,3\n"), [values]);
+    assert_eq!(notes("Anna,3,5,9\nBeth,1.5,2.5,3.5\nCarl,4.5,5.5,6.5\n"), [values]);
+    let names = "the first row names the columns, though it has numbers; --header no reads it as values";
+    assert_eq!(notes(",1,2,3\nS1,4,5,6\nS2,7,8,9\n"), [names]);
+    assert_eq!(notes("Sample,1,2,3\nS1,.4,.5,.6\nS2,.7,.8,.9\nS3,.1,.2,.3\n"), [""; 0]);
     assert_eq!(notes("Messwert;x\n11,5;1\n12,25;2\n"), [""; 0]);
 }
 

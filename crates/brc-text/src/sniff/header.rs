@@ -279,6 +279,7 @@ pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {
 }
 
 /// Whether a field resembles those below it.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
     Alike,
     Unlike,

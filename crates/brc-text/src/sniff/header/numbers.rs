@@ -25,6 +25,9 @@ const MIN_EVEN: usize = 3;
 /// The minimum number of rows below that tell names from values.
 const MIN_ROWS: usize = 3;
 
+/// The minimum number of fractions below that tell whole numbers from values.
+const MIN_FRACTIONS: usize = 9;
+
 /// Judges the numbers of the row above `below`, whose columns are `columns`.
 pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> NumberNames {
     let filled = (0..row.len()).filter(|index| !row[*index].is_empty());
@@ -58,16 +61,41 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
             _ => NumberNames::Possible,
         };
     }
-    let is_alike = |index: &usize| matches!(Likeness::of(&row[*index], below, *index), Likeness::Alike);
-    if names.iter().any(is_alike) || !ascends || are_sorted(below, &numbers) || are_mixed(below, &numbers, columns) {
+    if !ascends || are_mixed(below, &numbers, columns) {
         return NumberNames::Unlikely;
     }
+    judge_sequence(row, below, &numbers, &names, is_even(&steps))
+}
+
+/// Judges `numbers` that ascend, next to `names`; without any above row names.
+fn judge_sequence(
+    row: &[Cell<'_>],
+    below: &[&[Cell<'_>]],
+    numbers: &[usize],
+    names: &[usize],
+    are_even: bool,
+) -> NumberNames {
+    let is = |index: &usize, likeness| Likeness::of(&row[*index], below, *index) == likeness;
+    if names.iter().any(|name| is(name, Likeness::Alike)) {
+        return NumberNames::Unlikely;
+    }
+    let above_names = matches!(names, [] | [0]) && begins_with_names(below);
+    let fractions = if above_names && is_whole(row, numbers) { fractions(below, numbers) } else { 0 };
+    let are_sorted = are_sorted(below, numbers);
     let evidence = "numbers in sequence above others, next to a name";
     match numbers.len() {
-        _ if names_rows => NumberNames::Certain("numbers in sequence, above row names"),
-        MIN_SORTED.. if is_even(&steps) && below.len() >= MIN_ROWS => NumberNames::Certain(evidence),
+        _ if names.is_empty() && are_sorted && fractions == 0 => {
+            NumberNames::Likely("numbers in sequence, above row names")
+        }
+        _ if names.is_empty() => NumberNames::Certain("numbers in sequence, above row names"),
+        _ if fractions >= MIN_FRACTIONS => NumberNames::Certain("whole numbers in sequence above fractions"),
+        MIN_EVEN.. if fractions > 0 && are_even => NumberNames::Likely("whole numbers in sequence above fractions"),
+        MIN_EVEN.. if fractions > 0 => NumberNames::Possible,
+        MIN_EVEN.. if are_sorted && above_names && are_even && is(&0, Likeness::Unlike) => NumberNames::Possible,
+        _ if are_sorted => NumberNames::Unlikely,
+        MIN_SORTED.. if are_even && below.len() >= MIN_ROWS => NumberNames::Certain(evidence),
         MIN_SORTED.. => NumberNames::Likely(evidence),
-        MIN_EVEN.. if is_even(&steps) => NumberNames::Likely(evidence),
+        MIN_EVEN.. if are_even => NumberNames::Likely(evidence),
         MIN_EVEN.. => NumberNames::Possible,
         _ => NumberNames::Unlikely,
     }
@@ -83,6 +111,19 @@ fn are_sorted(rows: &[&[Cell<'_>]], columns: &[usize]) -> bool {
     let is_one =
         |row: &&&[Cell<'_>]| steps(columns.iter().map(|column| &row[*column])).is_some_and(|steps| is_sorted(&steps));
     rows.iter().filter(is_one).count() * 10 > rows.len()
+}
+
+/// Whether the fields in these columns have digits only.
+fn is_whole(row: &[Cell<'_>], columns: &[usize]) -> bool {
+    columns.iter().all(|column| row[*column].bytes.iter().all(u8::is_ascii_digit))
+}
+
+/// The number of fields in these columns, if each of them is empty or has a decimal mark or an exponent.
+fn fractions(rows: &[&[Cell<'_>]], columns: &[usize]) -> usize {
+    let cells = || rows.iter().flat_map(|row| columns.iter().map(|column| &row[*column]));
+    let filled = || cells().filter(|cell| Kind::of(cell) != Kind::Null);
+    let is_fraction = |cell: &Cell<'_>| cell.bytes.iter().any(|byte| matches!(byte, b'.' | b',' | b'e' | b'E'));
+    if filled().all(is_fraction) { filled().count() } else { 0 }
 }
 
 /// Whether one of the columns is text but has numbers.
