@@ -143,6 +143,15 @@ fn layouts_are_detected() {
             "ip¦name",
         ),
         ("# c\na,b,c\n1,2,x\n#,,\n7,8,y\n".to_owned(), "',', header, comment '#'", "a¦b¦c"),
+        // Lines of dashes below a header.
+        ("id   name\n---- -----\n   1 Bob\n   2 Ann\n".to_owned(), "blanks, header, comment '--'", "id¦name"),
+        ("city  name\n----- -----\nOslo  Bob\nBern  Ann\n".to_owned(), "blanks, header, comment '--'", "city¦name"),
+        (
+            "id         name\n---------- ----------\n         1 Ann\n         2 Bo\n\n2 rows selected.\n".to_owned(),
+            "blanks, header, comment '--'",
+            "id¦name",
+        ),
+        ("city,name\n--,--\nOslo,Bob\nBern,Ann\n".to_owned(), "',', header", "city¦name"),
         // A carriage return in quotes is no line end.
         (
             "a;b;c\nalpha;\"one\rtwo\";946\nb c;801;199\nb c;12;881\nb c;501;124\nalpha;693;990\n".to_owned(),
@@ -387,6 +396,9 @@ fn each_part_has_evidence() {
 fn undecidable_findings_are_advice() {
     assert!(sniff_file("latin1.csv").advice[0].contains("--charset latin1"));
     assert!(sniff_file("trailing.csv").advice[0].contains("last row"));
+    let narrow = b"a    b    c\n1    2    3\n4    5    6\n(2 rows)\n";
+    let sniffed = sniff(&[Sample::whole(narrow)], &DialectOverrides::default());
+    assert_eq!(sniffed.trailing_note(), Some("the last row counts the rows; --skip-footer 1 skips it"));
     assert_eq!(sniff_file("plain.csv").advice, [""; 0]);
 }
 
@@ -406,6 +418,19 @@ fn doubtful_readings_are_noted() {
     let names = "the first row names the columns, though it has numbers; --header no reads it as values";
     assert_eq!(notes(",1,2,3\nS1,4,5,6\nS2,7,8,9\n"), [names]);
     assert_eq!(notes("Sample,1,2,3\nS1,.4,.5,.6\nS2,.7,.8,.9\nS3,.1,.2,.3\n"), [""; 0]);
+    let count = "the last row counts the rows; --skip-footer 1 skips it";
+    let table =
+        |end: &str| notes(&format!("id   name   sum\n---- ---- -----\n   1 Bob   12.5\n   2 Ann   13.5\n{end}"));
+    let list = |end: &str| notes(&format!("name    qty\nBolt     12\nNut      13\n{end}"));
+    for end in ["\n(2 rows affected)\n", "2 rows selected.\n", "2 row(s) selected"] {
+        assert_eq!(table(end), [count], "{end}");
+    }
+    assert_eq!(list("(2 rows)\n\n"), [count.replace('1', "2")]);
+    assert_eq!(list("\n2 rows\n"), [count]);
+    for end in ["12 rows\n", "(12 bolts)\n", "twelve rows\n", "(rows 12)\n"] {
+        assert_eq!(list(end), [""; 0], "{end}");
+    }
+    assert_eq!(notes("name\nAnn\nBo\n(2 rows)\n"), [count]);
     assert_eq!(notes("Messwert;x\n11,5;1\n12,25;2\n"), [""; 0]);
 }
 

@@ -240,7 +240,7 @@ impl Role {
     /// of typed columns; the first field is compared without the prefix.
     fn among_rows(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &str, columns: &Columns) -> Self {
         let cells = table.row(row);
-        if cells.len() != columns.width() {
+        if cells.len() != columns.width() || is_ruler(cells) {
             return Self::Comment;
         }
         let bytes = cells[0].bytes.strip_prefix(prefix.as_bytes()).unwrap_or(cells[0].bytes).trim_ascii();
@@ -256,6 +256,15 @@ impl Role {
         }
     }
 }
+
+/// Whether a row is a line of dashes below a header, as database clients draw it.
+fn is_ruler(cells: &[Cell<'_>]) -> bool {
+    let are_dashes = |cell: &Cell<'_>| !cell.is_empty() && cell.bytes.iter().all(|byte| *byte == b'-');
+    cells.iter().all(are_dashes) && cells.iter().any(|cell| cell.bytes.len() > MAX_NULL_DASHES)
+}
+
+/// The maximum number of dashes that stand for a missing value.
+const MAX_NULL_DASHES: usize = 2;
 
 /// Whether a blank follows the comment prefix of a line.
 fn is_prose(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &str) -> bool {

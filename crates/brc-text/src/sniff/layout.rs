@@ -2,6 +2,7 @@
 
 use super::Preamble;
 use super::comments::{self, Comments, Leading};
+use super::footer::{self, Trailing};
 use super::header::{self, Header};
 use super::kind::Kind;
 use super::preamble;
@@ -105,6 +106,8 @@ impl Layout {
             tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
             shifted = few_with_runs_of_blanks(&tables, width);
         }
+        let end = samples.end().and_then(|end| tables.get_mut(end));
+        let row_count = end.and_then(footer::take_row_count);
         let leading = match &overrides.comment {
             None if may_skip => comments::leading(samples, &tables, dialect),
             _ => Leading::default(),
@@ -138,7 +141,10 @@ impl Layout {
             shifted,
             null_marks: text_with_null_marks(&tables, first, width),
             is_doubled: has_empty_columns_between(&tables, first, width),
-            trailing: samples.end(&tables).map_or(Trailing::default(), |table| Trailing::of(table, width)),
+            trailing: samples
+                .end()
+                .and_then(|end| tables.get(end))
+                .map_or(Trailing::default(), |table| Trailing::of(table, width, row_count)),
             rows: tables
                 .first()
                 .map_or(0, |table| table.iter().skip(first.max(leading.end)).filter(|row| !is_empty(row)).count()),
@@ -177,26 +183,4 @@ fn has_empty_columns_between(tables: &[SampleRows<'_>], first: usize, width: usi
         |row: &[Cell<'_>]| row.iter().enumerate().all(|(column, cell)| cell.is_empty() == (column % 2 == 1));
     let rows = || rows_of(tables, first, width);
     width > 3 && width % 2 == 1 && rows().nth(1).is_some() && rows().all(is_doubled)
-}
-
-/// What follows the last row of the usual width at the end of a file.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Trailing {
-    /// The number of narrow rows.
-    pub(super) rows: usize,
-    /// The number of lines, with the empty ones.
-    pub(super) lines: usize,
-}
-
-impl Trailing {
-    fn of(table: &SampleRows<'_>, width: usize) -> Self {
-        if width == 1 {
-            return Self::default();
-        }
-        let rows: Vec<&[Cell<'_>]> = table.iter().collect();
-        let wide = rows.iter().rposition(|row| !is_empty(row) && row.len() * 2 > width).map_or(0, |last| last + 1);
-        let after = &rows[wide..];
-        let first = after.iter().position(|row| !is_empty(row)).unwrap_or(after.len());
-        Self { rows: after.iter().filter(|row| !is_empty(row)).count(), lines: after.len() - first }
-    }
 }

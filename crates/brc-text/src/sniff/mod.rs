@@ -8,6 +8,7 @@ mod charset;
 mod columns;
 mod commas;
 mod comments;
+mod footer;
 mod header;
 mod kind;
 mod layout;
@@ -174,7 +175,8 @@ pub fn sniff_rows(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniff
 }
 
 fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble) -> Sniffed {
-    let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new(), not_utf8: None, trailing: None };
+    let mut report =
+        Report { overrides, findings: Vec::new(), advice: Vec::new(), not_utf8: None, trailing: None, row_count: None };
     let charset = report.charset(samples);
     let samples = Samples::decode(samples, charset);
     let declared = declared_delimiter(samples.start()).filter(|_| overrides.preamble_lines.is_none());
@@ -218,6 +220,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         _ => numbered_names(layout.width),
     };
     let mut doubts = doubts(&layout, &dialect, overrides, &names);
+    doubts.extend(report.row_count.take());
     doubts.extend(is_list.then(report::list_of_numbers));
     if let Some(lines) = layout.described_lines.filter(|_| dialect.header) {
         let lines = known.preamble_lines.unwrap_or(0) + lines;

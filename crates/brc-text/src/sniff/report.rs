@@ -1,7 +1,8 @@
 //! The evidence for each part of a dialect, and advice for the user.
 
 use super::comments::Comments;
-use super::layout::{Layout, Trailing};
+use super::footer::Trailing;
+use super::layout::Layout;
 use super::score::Candidate;
 use super::{Sample, charset};
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
@@ -75,6 +76,8 @@ pub(super) struct Report<'a> {
     pub(super) advice: Vec<String>,
     pub(super) not_utf8: Option<String>,
     pub(super) trailing: Option<String>,
+    /// The note about a last row that counts the rows, and is read as one.
+    pub(super) row_count: Option<String>,
 }
 
 impl Report<'_> {
@@ -162,8 +165,12 @@ impl Report<'_> {
             let lines = count(preamble_lines as usize, "line");
             self.add(Part::Preamble, lines, overrides.preamble_lines.is_some(), evidence);
         }
-        self.trailing = trailing(layout.trailing).filter(|_| overrides.trailing_lines.is_none());
-        self.advice.extend(self.trailing.clone());
+        if overrides.trailing_lines.is_none() {
+            let note = trailing(layout.trailing);
+            let is_row = layout.trailing.count_width == Some(layout.width);
+            (self.row_count, self.trailing) = if is_row { (note, None) } else { (None, note) };
+            self.advice.extend(self.trailing.clone());
+        }
     }
 
     pub(super) fn header(&mut self, layout: &Layout) -> bool {
@@ -231,10 +238,11 @@ pub(super) fn list_of_numbers() -> String {
         .to_owned()
 }
 
-/// The note about narrow rows at the end of the file.
-fn trailing(Trailing { rows, lines }: Trailing) -> Option<String> {
+/// The note about narrow rows at the end of the file, or one that counts the rows.
+fn trailing(Trailing { rows, lines, count_width }: Trailing) -> Option<String> {
     match rows {
         0 => None,
+        _ if count_width.is_some() => Some(format!("the last row counts the rows; --skip-footer {lines} skips it")),
         1 => Some(format!("the last row has too few fields; if it is not data, --skip-footer {lines} skips it")),
         _ => Some(format!(
             "the last {rows} rows have too few fields; if they are not data, --skip-footer {lines} skips them"

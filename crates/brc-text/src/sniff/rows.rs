@@ -132,6 +132,11 @@ impl<'a> SampleRows<'a> {
         self.cells.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&b'\n'))
     }
 
+    /// Removes the rows from the `len`th on.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.rows.truncate(len);
+    }
+
     /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()

@@ -62,10 +62,9 @@ impl<'a> Samples<'a> {
         self.samples.iter().map(|sample| &*sample.bytes)
     }
 
-    /// The table of the sample at the file's end; `tables` has one for each sample, as returned by
-    /// [`split`](Samples::split).
-    pub(super) fn end<'t, 'b>(&self, tables: &'t [SampleRows<'b>]) -> Option<&'t SampleRows<'b>> {
-        self.samples.iter().position(|sample| sample.is_end).and_then(|index| tables.get(index))
+    /// The index of the sample at the file's end.
+    pub(super) fn end(&self) -> Option<usize> {
+        self.samples.iter().position(|sample| sample.is_end)
     }
 
     /// The samples without the first `lines` lines of the file.

@@ -6,6 +6,7 @@
 //! quotes are used, and of the prior probability of the delimiter, which decides if there are few rows.
 
 use super::commas;
+use super::footer;
 use super::kind::Kind;
 use super::rows::{Cell, Quotes, SampleRows};
 use super::samples::Samples;
@@ -155,6 +156,7 @@ fn brackets(samples: &Samples<'_>, delimiter: Delimiter, overrides: &DialectOver
 impl Candidate {
     fn new(samples: &Samples<'_>, dialect: Dialect, prior: f64) -> Self {
         let mut tables = samples.split(&dialect);
+        samples.end().and_then(|end| footer::take_row_count(&mut tables[end]));
         if dialect.delimiter == Delimiter::Blanks
             && let Some(width) = aligned_columns(samples, &tables, 0)
         {
