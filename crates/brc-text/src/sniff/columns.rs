@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::rows::Cell;
-use super::score::is_empty;
+use super::shape::is_empty;
 
 /// The maximum number of rows that are examined.
 pub(super) const ROWS: usize = 200;

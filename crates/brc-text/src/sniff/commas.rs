@@ -4,7 +4,7 @@ use super::comments::{comment_prefix, may_name};
 use super::kind::Kind;
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
-use super::score::{Shape, is_empty};
+use super::shape::{Shape, is_empty};
 
 /// Whether the file is a column of numbers with commas, such as `11,5`, below its name and comments. The name tells: it
 /// would not name a second column.

@@ -7,7 +7,7 @@ use super::columns::Columns;
 use super::header::{self, Header, are_distinct, is_like_a_name};
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
-use super::score::{Shape, is_empty};
+use super::shape::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect};
 use crate::unquote::is_blank;
 use brc_core::RowFault;

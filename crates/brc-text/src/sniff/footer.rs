@@ -1,7 +1,7 @@
 //! What follows the table at the end of a file.
 
 use super::rows::{Cell, SampleRows};
-use super::score::is_empty;
+use super::shape::is_empty;
 
 /// What follows the last row of the usual width at the end of a file.
 #[derive(Debug, Clone, Copy, Default)]

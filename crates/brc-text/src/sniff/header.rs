@@ -9,7 +9,7 @@ use super::columns::{Columns, Comparison, ROWS};
 use super::kind::Kind;
 use super::report::count;
 use super::rows::{Cell, SampleRows};
-use super::score::is_empty;
+use super::shape::is_empty;
 use crate::dialect::Delimiter;
 use numbers::NumberNames;
 

@@ -8,7 +8,7 @@ use super::kind::Kind;
 use super::preamble;
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
-use super::score::{Shape, is_empty};
+use super::shape::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use crate::unquote::is_blank;
 

@@ -17,6 +17,7 @@ mod report;
 mod rows;
 mod samples;
 mod score;
+mod shape;
 
 pub use charset::is_utf16;
 pub use comments::fault_in_line;

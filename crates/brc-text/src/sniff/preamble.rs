@@ -9,7 +9,7 @@ use super::comments::Leading;
 use super::header::{self, Likeness};
 use super::kind::Kind;
 use super::rows::{Cell, SampleRows};
-use super::score::{Shape, is_empty};
+use super::shape::{Shape, is_empty};
 use crate::dialect::Delimiter;
 
 /// The index of the first row of the table, which may be its header.

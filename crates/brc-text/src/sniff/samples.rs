@@ -3,7 +3,7 @@
 use super::Sample;
 use super::comments::comment_prefix;
 use super::rows::{Quotes, SampleRows};
-use super::score::Shape;
+use super::shape::Shape;
 use crate::charset::Charset;
 use crate::dialect::Dialect;
 use std::borrow::Cow;
