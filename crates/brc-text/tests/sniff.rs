@@ -89,6 +89,7 @@ fn layouts_are_detected() {
     let numbers = |count: usize| (1..=count).map(|row| format!("{row},{row}\n")).collect::<String>();
     let wide = |count: usize| (1..=count).map(|row| format!("{row},{row},x,y\n")).collect::<String>();
     let comments = |count: usize, text: &str| format!("{text}\n").repeat(count);
+    let keys = "from:;2026-01-01\nto:;2026-02-01\naccount:;CH1\nkind:;all\ncurrency:;CHF\nname:;Ann\n";
     let four = "column_1¦column_2¦column_3¦column_4";
     let cases: Vec<(String, &str, &str)> = vec![
         // Rows that grew, at various positions.
@@ -111,6 +112,22 @@ fn layouts_are_detected() {
             format!("{}a,b\n{}", comments(20, "On one,\ntwo, three, four and five,"), numbers(20)),
             "',', header, 40 preamble lines",
             "a¦b",
+        ),
+        // More keys and values than rows.
+        (
+            format!("{keys}\nDay;Kind;Text;Sum;Left\n30.10.2026;pay;SHOP;-10.00;1\n29.10.2026;pay;;-9.00;2\n"),
+            "';', header, 7 preamble lines",
+            "Day¦Kind¦Text¦Sum¦Left",
+        ),
+        (
+            format!("{keys}\nBank:;X\n\nDay;Sum;Left\n30.10.2026;-10,00;1\n\nTotal;2\n"),
+            "';', header, 9 preamble lines",
+            "Day¦Sum¦Left",
+        ),
+        (
+            "name;score\nAnn;5\nBob;6\nCem;7\n\nx;y;z\n1;2;3\n4;5;6\n".to_owned(),
+            "';', header",
+            "name¦score",
         ),
         // Comments.
         (format!("{}a,b\n{}", comments(40, "# one, two"), numbers(20)), "',', header, 40 preamble lines", "a¦b"),
@@ -285,6 +302,8 @@ fn layouts_are_detected() {
             "',', no header, 1 preamble line",
             "column_1¦column_2",
         ),
+        ("mpg cyl disp\nMazda 21 6 160\nDatsun 22.8 4 108\n".to_owned(), "space, header", "column_1¦mpg¦cyl¦disp"),
+        ("not a table\nbut some lines of\nfour words or three\n".to_owned(), "',', no header", "column_1"),
         ("\"a\" \"b\"\n\"x\" 1 2\n\"y\" 3 4\n".to_owned(), "space, header", "column_1¦a¦b"),
         ("1,2,3\n4,5,6\n7,8,9\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("2019,5,6\n2020,7,8\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
@@ -418,6 +437,10 @@ fn doubtful_readings_are_noted() {
     let names = "the first row names the columns, though it has numbers; --header no reads it as values";
     assert_eq!(notes(",1,2,3\nS1,4,5,6\nS2,7,8,9\n"), [names]);
     assert_eq!(notes("Sample,1,2,3\nS1,.4,.5,.6\nS2,.7,.8,.9\nS3,.1,.2,.3\n"), [""; 0]);
+    let end = "no delimiter found; the last 3 lines have 3 fields each with ';' (--skip 5)";
+    let text = "one line\nanother; one\nand; one\nand one\nmore; or less\n";
+    assert_eq!(notes(&format!("{text}a;b;c\nd;e;f\ng;h;i\n")), [end]);
+    assert_eq!(notes(&format!("{text}a;b;c\nd;e;f\ng;h\n")), [""; 0]);
     let count = "the last row counts the rows; --skip-footer 1 skips it";
     let table =
         |end: &str| notes(&format!("id   name   sum\n---- ---- -----\n   1 Bob   12.5\n   2 Ann   13.5\n{end}"));

@@ -105,18 +105,34 @@ fn has_only_text(comparison: Comparison, some: usize) -> bool {
     comparison.alike == 0 && comparison.unlike >= some
 }
 
-/// The fields of a header, with an empty one added in front if it names all columns but the row names, as in tables
-/// written by R: one field short, above rows that start with distinct strings.
+/// The fields of a header, with an empty one added in front if it lacks a name for the row names.
 fn with_row_names<'a>(row: &[Cell<'a>], below: &[&[Cell<'a>]], delimiter: Delimiter) -> Vec<Cell<'a>> {
+    let mut cells = row.to_vec();
+    if lacks_row_names(row, below, delimiter) {
+        cells.insert(0, Cell { bytes: b"", is_quoted: true, is_padded: false, is_beside_tab: false });
+    }
+    cells
+}
+
+/// Whether a header names all columns but the row names, as in tables written by R: one field short, above rows that
+/// start with distinct strings.
+fn lacks_row_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], delimiter: Delimiter) -> bool {
     let is_short = below.len() > 1 && below.iter().all(|other| other.len() == row.len() + 1);
     let is_blank = matches!(delimiter, Delimiter::Blanks | Delimiter::Byte(b' ' | b'\t'));
     let are_quoted = || row.iter().all(|cell| cell.is_quoted) && below.iter().all(|other| other[0].is_quoted);
     let ends_empty = || below.iter().all(|other| other[other.len() - 1].is_empty());
-    let mut cells = row.to_vec();
-    if is_short && (is_blank || are_quoted()) && !ends_empty() && begin_distinct(below) {
-        cells.insert(0, Cell { bytes: b"", is_quoted: true, is_padded: false, is_beside_tab: false });
-    }
-    cells
+    is_short && (is_blank || are_quoted()) && !ends_empty() && begin_distinct(below)
+}
+
+/// Whether the first row lacks a name for the row names, which are words, above columns most of which are typed.
+pub(super) fn is_above_row_names(tables: &[SampleRows<'_>], width: usize, delimiter: Delimiter) -> bool {
+    let mut rows = tables.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row));
+    let is_short = |first: &&[Cell<'_>]| first.len() + 1 == width && first.iter().all(is_like_a_name);
+    let Some(first) = rows.next().filter(is_short) else { return false };
+    let below: Vec<&[Cell<'_>]> = rows.collect();
+    let columns = Columns::of(below.iter().copied(), width);
+    let typed = (0..width).filter(|column| columns.kind(*column).is_some()).count();
+    typed * 2 >= width && columns.kind(0).is_none() && lacks_row_names(first, &below, delimiter)
 }
 
 /// Whether all fields are distinct.

@@ -222,6 +222,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     };
     let mut doubts = doubts(&layout, &dialect, overrides, &names);
     doubts.extend(report.row_count.take());
+    doubts.extend(rows_at_the_end(&samples, &ranked, known).filter(|_| !is_list));
     doubts.extend(is_list.then(report::list_of_numbers));
     if let Some(lines) = layout.described_lines.filter(|_| dialect.header) {
         let lines = known.preamble_lines.unwrap_or(0) + lines;
@@ -271,6 +272,26 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
         None
     };
     marked.into_iter().chain(doubled).chain(header).collect()
+}
+
+/// The wholeness of rows of words with hardly any numbers.
+const WHOLENESS_OF_WORDS: f64 = 0.85;
+
+/// The note about lines at the end that a delimiter splits evenly into what is hardly prose, if none is found.
+fn rows_at_the_end(samples: &Samples<'_>, ranked: &[Candidate], known: &DialectOverrides) -> Option<String> {
+    let is_one_column = ranked[0].shape.width == 1 && known.delimiter.is_none();
+    let is_hardly_prose = |other: &Candidate| match other.dialect.delimiter {
+        Delimiter::Byte(b';' | b'\t' | b'|') => true,
+        Delimiter::Blanks | Delimiter::Byte(b' ') => other.wholeness > WHOLENESS_OF_WORDS,
+        Delimiter::Byte(_) => false,
+    };
+    let is_even = |other: &&Candidate| other.shape.is_even_at_the_end() && is_hardly_prose(other);
+    let other = ranked.iter().filter(|_| is_one_column).find(is_even)?;
+    let tables = samples.split(&other.dialect);
+    let before = &samples.start()[..tables.first()?.start(other.shape.first)];
+    let lines = memchr::memchr_iter(other.dialect.line_end.last_byte(), before).count() as u64;
+    let skip = lines + known.preamble_lines.unwrap_or(0);
+    Some(report::rows_at_the_end(other.dialect.delimiter, other.shape.usual, other.shape.width, skip))
 }
 
 /// The delimiter that a first line such as `sep=;` declares for spreadsheets.

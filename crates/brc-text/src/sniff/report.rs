@@ -238,6 +238,12 @@ pub(super) fn list_of_numbers() -> String {
         .to_owned()
 }
 
+/// The note about lines at the end, below `skip` others, that have `width` fields each with a delimiter that is not taken.
+pub(super) fn rows_at_the_end(delimiter: Delimiter, lines: usize, width: usize, skip: u64) -> String {
+    let delimiter = delimiter.quoted();
+    format!("no delimiter found; the last {lines} lines have {width} fields each with {delimiter} (--skip {skip})")
+}
+
 /// The note about narrow rows at the end of the file, or one that counts the rows.
 fn trailing(Trailing { rows, lines, count_width }: Trailing) -> Option<String> {
     match rows {

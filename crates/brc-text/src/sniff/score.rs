@@ -7,6 +7,7 @@
 
 use super::commas;
 use super::footer;
+use super::header;
 use super::kind::Kind;
 use super::rows::{Quotes, SampleRows};
 use super::samples::Samples;
@@ -45,7 +46,8 @@ pub(super) struct Candidate {
     pub(super) quotes: Quotes,
     /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
     pub(super) typed: [usize; 2],
-    wholeness: f64,
+    /// To what extent fields look like complete values, from 0 to 1.
+    pub(super) wholeness: f64,
     /// Whether all commas are decimal marks.
     has_decimal_commas: bool,
 }
@@ -152,7 +154,9 @@ impl Candidate {
             quotes += table.quotes;
         }
         let fields = FieldStatistics::of(&tables, shape.width);
-        let score = shape.consistency()
+        let is_above_row_names = header::is_above_row_names(&tables, shape.width, dialect.delimiter);
+        let consistency = if is_above_row_names { 1.0 } else { shape.consistency() };
+        let score = consistency
             * fields.columns_score(dialect.delimiter, prior)
             * fields.wholeness
             * soundness(&dialect, &quotes, shape, &fields);
