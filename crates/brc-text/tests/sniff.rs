@@ -441,6 +441,12 @@ fn doubtful_readings_are_noted() {
     let text = "one line\nanother; one\nand; one\nand one\nmore; or less\n";
     assert_eq!(notes(&format!("{text}a;b;c\nd;e;f\ng;h;i\n")), [end]);
     assert_eq!(notes(&format!("{text}a;b;c\nd;e;f\ng;h\n")), [""; 0]);
+    let other = "line 4 below an empty line may be the header of another table; --skip 3 starts with it";
+    let below = |rows: &str| notes(&format!("lat,long,elevation\n47.1,8.5,400.0\n{rows}"));
+    assert_eq!(below("\ntime,temp,rain\n2026-10-30,5.1,.0\n2026-10-31,5.0,.2\n"), [other]);
+    assert_eq!(below("\nday,temp\n2026-10-30,5.1\n2026-10-31,5.0\n")[0], other);
+    assert_eq!(below("\n48.1,8.5,300.0\n\n48.1,x,\n47.3,7.5,200.0\n"), [""; 0]);
+    assert_eq!(notes("name,city\nAnn,Oslo\n\nBob,Rome\nCem,Bern\n"), [""; 0]);
     let count = "the last row counts the rows; --skip-footer 1 skips it";
     let table =
         |end: &str| notes(&format!("id   name   sum\n---- ---- -----\n   1 Bob   12.5\n   2 Ann   13.5\n{end}"));

@@ -1,6 +1,7 @@
 //! The parts of a file other than the rows of its table: line ends, titles, notes, comments.
 
 use super::Preamble;
+use super::columns::{Columns, Comparison, ROWS};
 use super::comments::{self, Comments, Leading};
 use super::footer::{self, Trailing};
 use super::header::{self, Header};
@@ -39,6 +40,8 @@ pub(super) struct Layout {
     pub(super) are_comments_skipped: bool,
     /// The number of lines up to the last of the rows below the header that describe the columns, if there are some.
     pub(super) described_lines: Option<u64>,
+    /// The number of lines up to an empty one above a row that may be the header of another table.
+    pub(super) lines_before_other: Option<u64>,
 }
 
 /// Whether most lines end with two carriage returns and a line feed, as if the ends of lines had been converted twice.
@@ -132,6 +135,8 @@ impl Layout {
         let names = names.or(leading.names).filter(|names| names.apply(width, &header));
         Layout {
             names: names.map(|names| names.names),
+            lines_before_other: other_header(&tables, first, width, &header)
+                .and_then(|row| Some(lines_before(tables.first()?, row))),
             described_lines: described_in.map(|table| lines_before(table, described.end)),
             are_comments_skipped: preamble_lines > 0 && leading.end > 0,
             comments,
@@ -167,6 +172,19 @@ fn few_with_runs_of_blanks(tables: &[SampleRows<'_>], width: usize) -> usize {
 fn rows_of<'t, 'a>(tables: &'t [SampleRows<'a>], first: usize, width: usize) -> impl Iterator<Item = &'t [Cell<'a>]> {
     let start = tables.first().into_iter().flat_map(move |table| table.iter().skip(first));
     start.chain(tables.iter().skip(1).flat_map(SampleRows::iter)).filter(move |row| row.len() == width)
+}
+
+/// The first row below a header and an empty line that has names above typed columns, none of them a value of its column.
+fn other_header(tables: &[SampleRows<'_>], first: usize, width: usize, header: &Header) -> Option<usize> {
+    let table = tables.first().filter(|_| width > 1 && header.is_there())?;
+    let rows = (first + 2)..table.len();
+    let is_header = |row: &usize| {
+        let cells = table.row(*row);
+        let are_names = || cells.len() > 1 && cells.iter().all(header::is_like_a_name);
+        let columns = || Columns::of(table.iter().skip(row + 1), cells.len()).compare(cells);
+        is_empty(table.row(row - 1)) && are_names() && matches!(columns(), Comparison { alike: 0, unlike: 1.. })
+    };
+    rows.take(ROWS).find(is_header)
 }
 
 /// The first column that has `\N` without quotes among text.

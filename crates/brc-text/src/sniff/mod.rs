@@ -224,9 +224,8 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     doubts.extend(report.row_count.take());
     doubts.extend(rows_at_the_end(&samples, &ranked, known).filter(|_| !is_list));
     doubts.extend(is_list.then(report::list_of_numbers));
-    if let Some(lines) = layout.described_lines.filter(|_| dialect.header) {
-        let lines = known.preamble_lines.unwrap_or(0) + lines;
-        doubts.push(report::descriptions(layout.header.described, lines, &names));
+    if dialect.header {
+        doubts.extend(doubtful_rows(&layout, known.preamble_lines.unwrap_or(0), &names));
     }
     let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
     Sniffed {
@@ -272,6 +271,14 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
         None
     };
     marked.into_iter().chain(doubled).chain(header).collect()
+}
+
+/// Notes about rows below the header that are probably none; `skipped` lines are known to be before the table.
+fn doubtful_rows(layout: &Layout, skipped: u64, names: &[String]) -> impl Iterator<Item = String> {
+    let described = layout.header.described;
+    let descriptions = layout.described_lines.map(|lines| report::descriptions(described, skipped + lines, names));
+    let other = layout.lines_before_other.map(|lines| report::other_table(skipped + lines));
+    descriptions.into_iter().chain(other)
 }
 
 /// The wholeness of rows of words with hardly any numbers.

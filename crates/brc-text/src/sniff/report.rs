@@ -244,6 +244,12 @@ pub(super) fn rows_at_the_end(delimiter: Delimiter, lines: usize, width: usize, 
     format!("no delimiter found; the last {lines} lines have {width} fields each with {delimiter} (--skip {skip})")
 }
 
+/// The note about a second header, below `lines` lines.
+pub(super) fn other_table(lines: u64) -> String {
+    let line = lines + 1;
+    format!("line {line} below an empty line may be the header of another table; --skip {lines} starts with it")
+}
+
 /// The note about narrow rows at the end of the file, or one that counts the rows.
 fn trailing(Trailing { rows, lines, count_width }: Trailing) -> Option<String> {
     match rows {
