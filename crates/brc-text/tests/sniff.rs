@@ -447,6 +447,9 @@ fn doubtful_readings_are_noted() {
     assert_eq!(below("\nday,temp\n2026-10-30,5.1\n2026-10-31,5.0\n")[0], other);
     assert_eq!(below("\n48.1,8.5,300.0\n\n48.1,x,\n47.3,7.5,200.0\n"), [""; 0]);
     assert_eq!(notes("name,city\nAnn,Oslo\n\nBob,Rome\nCem,Bern\n"), [""; 0]);
+    let ruler = "the row below the header holds text in number or date columns, which become text; if it describes the \
+                 columns, --skip 2 --header no --names 'name,age' leaves it out";
+    assert_eq!(notes("name  age\n====  ===\nAnn     3\nBo      4\nCem     5\n"), [ruler]);
     let count = "the last row counts the rows; --skip-footer 1 skips it";
     let table =
         |end: &str| notes(&format!("id   name   sum\n---- ---- -----\n   1 Bob   12.5\n   2 Ann   13.5\n{end}"));

@@ -257,10 +257,12 @@ impl Role {
     }
 }
 
-/// Whether a row is a line of dashes below a header, as database clients draw it.
-fn is_ruler(cells: &[Cell<'_>]) -> bool {
-    let are_dashes = |cell: &Cell<'_>| !cell.is_empty() && cell.bytes.iter().all(|byte| *byte == b'-');
-    cells.iter().all(are_dashes) && cells.iter().any(|cell| cell.bytes.len() > MAX_NULL_DASHES)
+/// Whether a row is a line of dashes or equals signs below a header, as database clients and documents draw it.
+pub(super) fn is_ruler(cells: &[Cell<'_>]) -> bool {
+    let are_alike = |cell: &Cell<'_>| {
+        cell.bytes.first().is_some_and(|first| matches!(first, b'-' | b'=') && cell.bytes.iter().all(|it| it == first))
+    };
+    cells.iter().all(are_alike) && cells.iter().any(|cell| cell.bytes.len() > MAX_NULL_DASHES)
 }
 
 /// The maximum number of dashes that stand for a missing value.

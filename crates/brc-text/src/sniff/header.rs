@@ -6,6 +6,7 @@
 mod numbers;
 
 use super::columns::{Columns, Comparison, ROWS};
+use super::comments::is_ruler;
 use super::kind::Kind;
 use super::report::count;
 use super::rows::{Cell, SampleRows};
@@ -87,12 +88,13 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
 const MAX_DESCRIPTIONS: usize = 3;
 
 /// The number of first rows without any value in the number or date columns of the rows after them, but with text: the
-/// first of them in several.
+/// first of them in several, unless it is a line of dashes or the like.
 fn descriptions(rows: &[&[Cell<'_>]]) -> usize {
     let describe = |count: &usize| match rows.split_at_checked(*count) {
         Some((above, below)) if below.len() > 2 => {
             let columns = Columns::of(below.iter().copied(), below[0].len());
-            has_only_text(columns.compare(above[0]), 2)
+            let least = if is_ruler(above[0]) { 1 } else { 2 };
+            has_only_text(columns.compare(above[0]), least)
                 && above.iter().all(|row| has_only_text(columns.compare(row), 1))
         }
         _ => false,
