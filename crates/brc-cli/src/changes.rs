@@ -165,7 +165,7 @@ pub(crate) fn note_read(table: &dyn Table, progress: &Progress) {
 /// not.
 pub(crate) fn note_guesses(table: &dyn Table) {
     let columns = columns(table);
-    let kinds = [nulled, compared, unfit, pointed, grouped, not_utf8];
+    let kinds = [nulled, compared, unfit, pointed, grouped, short_years, not_utf8];
     for line in kinds.iter().flat_map(|kind| kind(&columns)) {
         message!("note: {}", printable::line(line.as_bytes()));
     }
@@ -193,10 +193,24 @@ pub(crate) fn note_left_out(progress: &Progress) {
     if comments > 0 {
         message!("note: skipped {} (--comment sets the prefix, or none)", counted(comments, "comment line"));
     }
+    if let Some(line) = renamings(progress.renamings.load(Relaxed)) {
+        message!("note: {line}");
+    }
     let rejected = progress.rejected_rows.load(Relaxed);
     if rejected > 0 {
         message!("note: rejected {} with the wrong number of columns", counted(rejected, "row"));
     }
+}
+
+/// What is said of comments that name other columns.
+pub(crate) fn renamings(comments: u64) -> Option<String> {
+    (comments > 0).then(|| {
+        let them = if comments == 1 { "names" } else { "name" };
+        format!(
+            "{} {them} other columns than the first, so rows below have wrong names; split the file there",
+            counted(comments, "comment")
+        )
+    })
 }
 
 /// The null tokens that were found, as a list for a message.

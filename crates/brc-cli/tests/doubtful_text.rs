@@ -362,3 +362,75 @@ fn strings_that_are_not_utf8_are_noted_wherever_they_come() {
     );
     noted(&place.run("convert t.csv v.buren"), "'name' has strings that are not UTF-8 (M\\xfcller is one)");
 }
+
+#[test]
+fn a_value_that_makes_a_column_text_is_named_by_conversions() {
+    let place = Place::new();
+    let rows: String = (1..1000).map(|row| format!("{row},2024-01-05,c{row}\n")).collect();
+    place.write("t.csv", format!("id,day,name\n{rows}1000,2024-13-05,7\n"));
+    let note = "'day' is text because of '2024-13-05' (1 of 1,000 values, line 1,001)";
+    let outcome = place.run("convert t.csv t.buren");
+    noted(&outcome, note);
+    assert!(!outcome.stderr.contains("'name' is text"), "{}", outcome.stderr);
+    noted(&place.run("convert t.csv t.parquet --rejects bad.csv"), note);
+    // From a pipe, and of several files.
+    noted(&place.pipe("convert - piped.buren", &place.read("t.csv")), note);
+    place.write("u.csv", "id,day,name\n1,2024-01-05,x\n");
+    noted(&place.run("convert u.csv t.csv both.buren"), "line 1,001 of t.csv)");
+    // Long after the sample; and dates that are written in several ways.
+    let rows: String = (0..300_000).map(|row| format!("{row},31/12/2024\n")).collect();
+    place.write("late.csv", format!("n,day\n{rows}1.5x,2024-12-31\n"));
+    let outcome = place.run("convert late.csv late.buren");
+    noted(&outcome, "'n' is text because of '1.5x' (1 of 300,001 values, line 300,002)");
+    noted(
+        &outcome,
+        "'day' is text because its values are written in several ways: '31/12/2024', but also '2024-12-31'",
+    );
+    // Codes, of which many are numbers.
+    let codes: String = (0..90).map(|row| format!("{row},1{row}\n{row},0{row}\n")).collect();
+    place.write("codes.csv", format!("id,zip\n{codes}"));
+    let outcome = place.run("convert codes.csv codes.buren");
+    assert!(!outcome.stderr.contains("is text"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_comma_before_three_digits_is_ambiguous_beside_longer_numbers() {
+    let place = Place::new();
+    place.write("t.csv", "page,views,cost\n/a,1500,\"1,012.50\"\n/b,\"1,234\",3.75\n/c,5,1.00\n");
+    let outcome = place.run("convert t.csv t.buren");
+    noted(
+        &outcome,
+        "'views' is text because it may be written as 1234,5 or as 1,234.5; use --decimal , or --thousands ,",
+    );
+    let sum = place.run_of(&["query", "t.csv", "select sum(views) as v", "--format", "csv", "--thousands", ","]);
+    assert_eq!(sum.text(), "v\n2739\n");
+    place.write("points.csv", "page;views;d\na;1500;2,5\nb;1.234;2,7\nc;5;3,1\n");
+    noted(
+        &place.run("convert points.csv p.buren"),
+        "'views' is read with decimal points, but other columns have decimal commas",
+    );
+}
+
+#[test]
+fn years_of_two_digits_are_noted() {
+    let note = "the years of 'dob' have two digits, read as 1969 to 2068; --type 'dob=string' keeps the text";
+    let found = query("name,dob\nA,13.05.45\nB,30.12.62\nC,31.01.58\n", "select max(dob) as d");
+    noted(&found, note);
+    assert_eq!(found.text(), "d\n2062-12-30\n");
+    let found = query("name,dob\nA,13.05.1945\nB,30.12.1962\n", "select max(dob) as d");
+    assert!(!found.stderr.contains("two digits"), "{}", found.stderr);
+}
+
+#[test]
+fn comments_that_name_other_columns_are_noted() {
+    let fields = "#Fields: date time c-ip sc-status time-taken\n";
+    let rows = "2026-10-30 00:00:01 10.0.0.1 200 15\n2026-10-30 00:00:02 10.0.0.1 404 2\n";
+    let other = "#Fields: date time c-ip time-taken sc-status\n";
+    let note = "1 comment names other columns than the first, so rows below have wrong names; split the file there";
+    noted(&query(format!("{fields}{rows}{other}{rows}"), "select count(*)"), note);
+    let many = rows.repeat(20_000);
+    noted(&query(format!("{fields}{rows}#Date: today\n{many}{other}{rows}"), "select count(*)"), note);
+    let found = query(format!("{fields}{rows}#Date: today\n{fields}{rows}"), "select count(*) as n");
+    assert!(!found.stderr.contains("other columns"), "{}", found.stderr);
+    assert_eq!(found.text(), "n\n4\n");
+}

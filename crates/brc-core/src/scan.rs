@@ -35,6 +35,8 @@ pub struct Progress {
     pub rejected_rows: AtomicU64,
     /// Comment lines of finished splits.
     pub comment_lines: AtomicU64,
+    /// Those of them that name other columns.
+    pub renamings: AtomicU64,
     /// Whether the scan should end because no more rows are needed.
     is_stopped: AtomicBool,
 }
@@ -47,6 +49,7 @@ impl Progress {
         self.bytes.store(0, Relaxed);
         self.rejected_rows.store(0, Relaxed);
         self.comment_lines.store(0, Relaxed);
+        self.renamings.store(0, Relaxed);
     }
 
     /// Ends the scan soon, as if its sinks needed no more rows ([`Error::Stopped`]), and all later scans with this
@@ -225,6 +228,7 @@ impl Shared<'_> {
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
         self.progress.rejected_rows.fetch_add(scanned.rejects.len(), Relaxed);
         self.progress.comment_lines.fetch_add(scanned.skipped_lines.comments, Relaxed);
+        self.progress.renamings.fetch_add(scanned.skipped_lines.renamings, Relaxed);
         self.lock().counts.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
         Ok(true)

@@ -40,6 +40,8 @@ pub struct RowOptions {
     pub empty_lines: EmptyLines,
     /// Whether comment lines are returned as irregular rows.
     pub report_comments: bool,
+    /// The comment that names the columns, without its prefix.
+    pub names: Option<Vec<u8>>,
 }
 
 impl RowOptions {
@@ -49,7 +51,7 @@ impl RowOptions {
     /// Options for a table with `columns` columns; empty lines and comments are skipped.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        Self { columns, max_row: Self::MAX_ROW, empty_lines: EmptyLines::Skip, report_comments: false }
+        Self { columns, max_row: Self::MAX_ROW, empty_lines: EmptyLines::Skip, report_comments: false, names: None }
     }
 }
 

@@ -239,7 +239,7 @@ fn dialects() -> impl Strategy<Value = (Syntax, RowOptions)> {
     let max_row = prop_oneof![2 => Just(RowOptions::MAX_ROW), 1 => 1usize..120];
     let options =
         (1usize..4, max_row, empty, any::<bool>()).prop_map(|(columns, max_row, empty_lines, report_comments)| {
-            RowOptions { columns, max_row, empty_lines, report_comments }
+            RowOptions { columns, max_row, empty_lines, report_comments, names: None }
         });
     let end = prop_oneof![3 => Just(LineEnd::Lf), 1 => Just(LineEnd::Cr)];
     let syntax = (end, any::<[bool; 4]>()).prop_map(|(end, [tab, quotes, escapes, comments])| {

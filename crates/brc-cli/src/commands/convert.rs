@@ -381,7 +381,8 @@ fn skipped(lines: &SkippedLines) -> Option<String> {
     ];
     let kinds = kinds.iter().filter(|(lines, ..)| *lines > 0);
     let kinds: Vec<_> = kinds.map(|(lines, noun, position)| format!("{}{position}", counted(*lines, noun))).collect();
-    (!kinds.is_empty()).then(|| format!("skipped {}", kinds.join(", ")))
+    let renamings = changes::renamings(lines.renamings).map(|line| format!("; {line}")).unwrap_or_default();
+    (!kinds.is_empty()).then(|| format!("skipped {}{renamings}", kinds.join(", ")))
 }
 
 /// The number of rejection reasons that are listed.

@@ -100,6 +100,8 @@ pub struct SkippedLines {
     pub header: u64,
     /// Comment lines.
     pub comments: u64,
+    /// Those of the comment lines that name other columns than the rows above them have.
+    pub renamings: u64,
     /// Empty lines.
     pub blank: u64,
     /// Lines after the last row that were to be skipped.
@@ -111,6 +113,7 @@ impl AddAssign for SkippedLines {
         self.preamble += other.preamble;
         self.header += other.header;
         self.comments += other.comments;
+        self.renamings += other.renamings;
         self.blank += other.blank;
         self.footer += other.footer;
     }

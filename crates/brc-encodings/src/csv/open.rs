@@ -49,6 +49,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         max_row: RowOptions::MAX_ROW,
         // Otherwise an option or a note says what they are.
         should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
+        names: sniffed.names_comment.clone().filter(|_| options.names.is_none() && options.schema.is_none()),
     };
     let mut input = decoded(input, dialect.charset)?;
     let start = RowsStart::find(&mut input, &format, &sniffed, options)?;

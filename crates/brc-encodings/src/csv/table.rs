@@ -364,7 +364,7 @@ impl Scanner for CsvScanner<'_> {
         let mut delivery = SplitOutput::new(table, location, sink);
         let text = if location.is_empty { &[][..] } else { buffer.as_slice() };
         let piece = Piece { text, skip: location.skip, last: location.last };
-        let rows::Scanned { lines, comments, blank, .. } = parser.parse(piece, &mut delivery)?;
+        let rows::Scanned { lines, comments, renamings, blank, .. } = parser.parse(piece, &mut delivery)?;
         table.learn(&parser.seen());
         if parser.misfits() {
             return Err(ScanError::Widened);
@@ -374,7 +374,7 @@ impl Scanner for CsvScanner<'_> {
             rows: delivery.rows,
             rejects: delivery.rejects,
             lines: Some(lines),
-            skipped_lines: SkippedLines { comments, blank, ..SkippedLines::default() },
+            skipped_lines: SkippedLines { comments, renamings, blank, ..SkippedLines::default() },
             bytes: cost.bytes,
             read_time: cost.read_time,
             decompress_time: cost.decompress_time,

@@ -83,7 +83,9 @@ impl Reader<'_> {
         output: &mut O,
         mut go_on: impl FnMut(&mut O, u64) -> bool,
     ) -> Result<()> {
-        let columns = vec![of_type; self.columns];
+        let text = ColumnType::Inferred { seen: Seen::TEXT, exact: false, given: GivenForms::default() };
+        let mut columns = vec![text; self.columns];
+        wanted.iter().for_each(|&column| columns[column] = of_type);
         let mut parser = TableParser::new(format, &columns, wanted);
         let (mut buffer, mut cost) = (SplitText::default(), ReadCost::default());
         for index in 0.. {

@@ -28,6 +28,8 @@ pub struct Scanned {
     pub lines: u64,
     /// The number of skipped comment lines.
     pub comments: u64,
+    /// The number of those that name other columns than [`RowOptions::names`].
+    pub renamings: u64,
     /// The number of skipped lines without bytes.
     pub blank: u64,
     /// Whether the next piece starts within a rejected line.
@@ -99,8 +101,8 @@ impl RowScanner {
             }
             scan.forget_rows();
         }
-        let Scan { row: bytes, skip, comments, blank, .. } = scan;
-        Ok(Scanned { bytes, lines: scan.lines.before, comments, blank, skip })
+        let Scan { row: bytes, skip, comments, renamings, blank, .. } = scan;
+        Ok(Scanned { bytes, lines: scan.lines.before, comments, renamings, blank, skip })
     }
 }
 
@@ -141,7 +143,13 @@ struct Scan<'a> {
     done: usize,
     skip: bool,
     comments: u64,
+    renamings: u64,
     blank: u64,
+}
+
+/// What comes before the first delimiter.
+fn first_word(text: &[u8]) -> &[u8] {
+    text.split(|byte| b" \t:,;|".contains(byte)).next().unwrap_or_default()
 }
 
 impl<'a> Scan<'a> {
@@ -162,6 +170,7 @@ impl<'a> Scan<'a> {
             done: 0,
             skip: piece.skip,
             comments: 0,
+            renamings: 0,
             blank: 0,
         };
         if piece.skip {
@@ -295,6 +304,7 @@ impl<'a> Scan<'a> {
         let buffers = &mut *self.buffers;
         let reason = if self.syntax.is_comment(&self.text[self.row..]) {
             self.comments += u64::from(!self.options.report_comments);
+            self.renamings += u64::from(self.names_others(&self.text[self.row..end]));
             self.options.report_comments.then_some(Reason::Comment)
         } else if self.options.empty_lines != EmptyLines::Row && is_empty {
             let is_reported = self.options.empty_lines == EmptyLines::Report;
@@ -315,6 +325,14 @@ impl<'a> Scan<'a> {
         }
         self.row = end;
         true
+    }
+
+    /// Whether a comment names other columns than the one that names those of the table.
+    fn names_others(&self, comment: &[u8]) -> bool {
+        let Some(names) = &self.options.names else { return false };
+        let prefix = comment.iter().take_while(|byte| b"#%/-".contains(byte)).count();
+        let (names, others) = (names.trim_ascii(), comment[prefix..].trim_ascii());
+        others != names && !first_word(others).is_empty() && first_word(others) == first_word(names)
     }
 
     /// Drops the empty fields between blanks from the next `count` ends, which are one row. Returns the number of

@@ -90,6 +90,8 @@ pub(super) struct CommentNames {
     pub(super) names: Vec<String>,
     /// Whether the comment says that it holds names.
     is_declared: bool,
+    /// The comment without its prefix.
+    pub(super) comment: Vec<u8>,
 }
 
 impl CommentNames {
@@ -157,13 +159,13 @@ fn comment<'s>(
 fn names_in(comments: &[&[u8]], width: usize, delimiter: Delimiter) -> Option<(usize, CommentNames)> {
     let declared = |(at, text): (usize, &&[u8])| Some((at, declared_names(text, width, delimiter)?));
     if let Some((at, names)) = comments.iter().enumerate().rev().find_map(declared) {
-        return Some((at, CommentNames { names, is_declared: true }));
+        return Some((at, CommentNames { names, is_declared: true, comment: comments[at].to_vec() }));
     }
     let is_row = |(_, text): &(usize, &&[u8])| fields(text.trim_ascii(), delimiter).len() == width;
     let rows: Vec<(usize, &&[u8])> = comments.iter().enumerate().rev().take_while(is_row).collect();
     let names = |(at, text): &(usize, &&[u8])| {
         let names = possible_names(text, delimiter)?;
-        Some((*at, CommentNames { names, is_declared: false }))
+        Some((*at, CommentNames { names, is_declared: false, comment: text.to_vec() }))
     };
     match rows.as_slice() {
         [last, above] => names(above).or_else(|| names(last)),

@@ -2,7 +2,7 @@
 
 use super::Preamble;
 use super::columns::{Columns, Comparison, ROWS};
-use super::comments::{self, Comments, Leading};
+use super::comments::{self, CommentNames, Comments, Leading};
 use super::footer::{self, Trailing};
 use super::header::{self, Header};
 use super::kind::Kind;
@@ -22,7 +22,7 @@ pub(super) struct Layout {
     /// Whether the first row is a header.
     pub(super) header: Header,
     /// The column names in a comment before the table, unless there is certainly a header.
-    pub(super) names: Option<Vec<String>>,
+    pub(super) names: Option<CommentNames>,
     /// The number of fields of the rows of the table.
     pub(super) width: usize,
     /// What seems not to belong to the table at the end of the file.
@@ -134,7 +134,7 @@ impl Layout {
         // The table may start further down.
         let names = names.or(leading.names).filter(|names| names.apply(width, &header));
         Layout {
-            names: names.map(|names| names.names),
+            names,
             lines_before_other: other_header(&tables, first, width, &header)
                 .and_then(|row| Some(lines_before(tables.first()?, row))),
             described_lines: described_in.map(|table| lines_before(table, described.end)),

@@ -71,6 +71,8 @@ pub struct Sniffed {
     pub first_row: Vec<String>,
     /// The number of trailing columns that the header does not name.
     pub unnamed: usize,
+    /// The comment that names the columns, without its prefix.
+    pub names_comment: Option<Vec<u8>>,
     is_preamble_inferred: bool,
     /// Whether some line before the table is a comment.
     are_comments_skipped: bool,
@@ -215,7 +217,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.padded_quotes = dialect.trim && best.quotes.malformed == 0;
 
     let names = match (&layout.names, &layout.header.cells) {
-        (Some(names), _) => header_names(names),
+        (Some(names), _) => header_names(&names.names),
         (None, Some(cells)) if dialect.header => header_names(cells),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
@@ -238,6 +240,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         trailing: report.trailing.filter(|_| preamble == Preamble::Infer),
         has_two_returns,
         not_utf8: report.not_utf8,
+        names_comment: layout.names.map(|names| names.comment),
         first_row: layout.header.cells.unwrap_or_default(),
         dialect,
         names,

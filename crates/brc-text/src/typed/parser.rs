@@ -109,12 +109,15 @@ pub struct TextFormat {
     pub max_row: usize,
     /// Whether [`Changes`] tell of strings that are not UTF-8.
     pub should_be_utf8: bool,
+    /// See [`RowOptions::names`].
+    pub names: Option<Vec<u8>>,
 }
 
 impl TextFormat {
     pub(super) fn scanner(&self, columns: usize) -> RowScanner {
         let empty_lines = if columns == 1 { EmptyLines::Row } else { EmptyLines::Skip };
-        let options = RowOptions { max_row: self.max_row, empty_lines, ..RowOptions::new(columns) };
+        let names = self.names.clone();
+        let options = RowOptions { max_row: self.max_row, empty_lines, names, ..RowOptions::new(columns) };
         RowScanner::new(Level::best(), self.syntax.clone(), options)
     }
 
