@@ -306,6 +306,30 @@ fn without_permission_nothing_is_read_or_written() {
 }
 
 #[test]
+fn text_is_not_written_under_the_name_of_something_else() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,2\n");
+    let commands = ["generate NAME --rows 10", "convert t.csv out.buren --rejects NAME"];
+    for command in commands {
+        let run = |name: &str| place.run(&command.replace("NAME", name));
+        for (name, encoding) in [("q.buren", "buren"), ("x.parquet", "parquet"), ("x.JSON", "json"), ("x.ppm", "ppm")] {
+            let csv = std::path::Path::new(name).with_extension("csv");
+            let instead = format!("name it {0}, then brc convert {0} {name}", csv.display());
+            let reason = format!("the extension means {encoding}, but the output would be text: {instead}");
+            run(name).fails(2, &format!("brc: {name}: {reason}"));
+        }
+        for (name, format) in [("x.xlsx", "xlsx"), ("x.orc", "ORC")] {
+            run(name)
+                .fails_with(2, &format!("the extension means {format}, but the output would be text: name it x.csv"));
+        }
+        run("x.csv.gz").fails_with(2, "the extension means gzip, but the output would not be compressed");
+    }
+    assert_eq!(place.names(), ["t.csv"]);
+    place.run("generate x.tsv --rows 10").ok();
+    place.run("generate data.2024 --rows 10").ok();
+}
+
+#[test]
 fn an_existing_target_needs_force_and_is_never_the_input() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\n");
@@ -313,8 +337,9 @@ fn an_existing_target_needs_force_and_is_never_the_input() {
     std::os::unix::fs::symlink("t.txt", place.path("link.csv")).unwrap();
     std::fs::hard_link(place.path("t.txt"), place.path("hard.csv")).unwrap();
     place.run("convert t.txt old.buren").fails(2, "brc: old.buren: exists already (--force replaces it)");
-    place.run("generate old.buren --rows 1").fails(2, "brc: old.buren: exists already (--force replaces it)");
-    assert_eq!(place.read("old.buren"), b"old");
+    place.write("old.txt", "old");
+    place.run("generate old.txt --rows 1").fails(2, "brc: old.txt: exists already (--force replaces it)");
+    assert_eq!((place.read("old.buren"), place.read("old.txt")), (b"old".to_vec(), b"old".to_vec()));
     for target in ["t.txt", "./t.txt", "link.csv", "hard.csv"] {
         let message = format!("brc: {target}: input and output are the same file");
         place.run(&format!("convert t.txt {target} --force")).fails(2, &message);

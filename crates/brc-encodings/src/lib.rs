@@ -97,8 +97,8 @@ pub use output::{Output, OutputOptions};
 #[cfg(feature = "record-batches")]
 pub use record_batches::RecordBatches;
 pub use registry::{
-    ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, delimiter_by_extension,
-    for_input, text, writer,
+    ENCODINGS, by_extension, by_name, check_compression_name, check_text_name, compression_by_extension,
+    delimiter_by_extension, for_input, text, writer,
 };
 pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::{remove_directory, remove_unfinished};

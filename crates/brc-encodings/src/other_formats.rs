@@ -66,13 +66,22 @@ pub(crate) fn refusal(prefix: &[u8]) -> Option<String> {
 /// # Errors
 /// [`Error::Usage`] if it does, with what to do instead.
 pub fn refuse_other_format(path: &Path) -> Result<()> {
-    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    match CONVERTIBLE.iter().find(|format| format.extension.eq_ignore_ascii_case(extension)) {
+    match convertible(path) {
         Some(Convertible { name, write, .. }) => {
             Err(Error::Usage(format!("{}: {name} is not supported; {write}", path.display())))
         }
         None => Ok(()),
     }
+}
+
+/// The name of an unsupported format by the extension of a path.
+pub(crate) fn by_extension(path: &Path) -> Option<&'static str> {
+    convertible(path).map(|format| format.name)
+}
+
+fn convertible(path: &Path) -> Option<&'static Convertible> {
+    let extension = path.extension().and_then(OsStr::to_str)?;
+    CONVERTIBLE.iter().find(|format| format.extension.eq_ignore_ascii_case(extension))
 }
 
 /// The name of an unsupported format by its first bytes.

@@ -108,6 +108,24 @@ pub fn check_compression_name(path: &Path, applied: Option<&dyn Compression>) ->
     Err(Error::Usage(format!("{}: the extension means {named}, {instead}", path.display())))
 }
 
+/// Checks that the name of a text file to write promises neither a compression nor another format.
+///
+/// # Errors
+/// [`Error::Usage`] if it does: such a file would be rejected when it is read.
+pub fn check_text_name(path: &Path) -> Result<()> {
+    check_compression_name(path, None)?;
+    let encoding = by_extension(path).filter(|encoding| encoding.name() != text().name());
+    let Some(named) = encoding.map(Encoding::name).or_else(|| other_formats::by_extension(path)) else { return Ok(()) };
+    let name = path.with_extension("csv");
+    let (path, name) = (path.display(), name.display());
+    let convert = match encoding.is_some_and(|encoding| !encoding.is_read_only()) {
+        true => format!(", then brc convert {name} {path}"),
+        false => String::new(),
+    };
+    let reason = format!("the extension means {named}, but the output would be text: name it {name}{convert}");
+    Err(Error::Usage(format!("{path}: {reason}")))
+}
+
 /// A writer of a table with the given schema, compressed as the options say: by the encoding or as a whole file.
 ///
 /// # Errors

@@ -17,8 +17,8 @@ use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table, current_s
 use brc_encodings::append::Appendable;
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, RejectReason,
-    Target, by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension,
-    refuse_other_format, writer,
+    Target, by_extension, check_compression_name, check_text_name, compression_by_extension, convert_inferred,
+    delimiter_by_extension, refuse_other_format, writer,
 };
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -358,7 +358,7 @@ fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
     if brc_encodings::output::same_target(path, args.output()) {
         return Err(Error::Usage(format!("{}: is also the output; choose a different rejects file", path.display())));
     }
-    check_compression_name(path, None)?;
+    check_text_name(path)?;
     let file = Output::create(path, &args.output_options(inputs))?;
     let log = RejectLog::to(file, args.max_rejects);
     Ok(if inputs.len() > 1 { log.naming_files() } else { log })

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let Args { rows, seed, stations, groups, nulls, sorted, .. } = *args;
     let shape = Shape { rows, seed, stations, groups, nulls, sorted };
-    brc_encodings::check_compression_name(&args.output, None)?;
+    brc_encodings::check_text_name(&args.output)?;
     crate::interrupt::clean_up_when_killed();
     let options = OutputOptions { force: args.force, ..OutputOptions::default() };
     let output = Output::create(&args.output, &options)?;
