@@ -396,7 +396,7 @@ fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
         let whole = place.read(&name);
         let mut flipped = whole.clone();
         flipped[0] ^= 0x10;
-        let contents = [&b""[..], b"A", b"Abha;1.0\n", &whole[..1], &whole[..2], &whole[..4], &whole[..9], &flipped];
+        let contents = [&b""[..], b"A", &whole[..1], &whole[..2], &whole[..4], &whole[..9], &flipped];
         for content in contents {
             place.write(&name, content);
             for command in ["query", "verify", "inspect", "convert"] {
@@ -409,8 +409,11 @@ fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
         }
         place.write(&name, "Abha;1.0\n");
         let promise = by_extension(extension).unwrap().name();
-        place.run(&format!("query {name}")).fails_with(4, &format!("its extension says {promise}, but "));
-        place.run(&format!("query {name}")).fails_with(4, "; if it is not compressed, rename it");
+        let mismatch =
+            format!("its extension says {promise}, but it looks like text; if it is not compressed, rename it");
+        for command in ["query", "query --from csv", "verify", "inspect"] {
+            place.run(&format!("{command} {name}")).fails_with(1, &mismatch);
+        }
         place.write(&name, "");
         place.run(&format!("query {name} --from csv")).fails_with(4, &format!("{promise}, but the file is empty"));
     }
@@ -420,6 +423,8 @@ fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
         place.run(&format!("query t.csv.{extension} --from csv")).fails_with(4, &empty);
     }
     place.write("t.csv.bz2", "Abha;1.0\n");
+    place.run("query t.csv.bz2").fails_with(1, "its extension says bzip2, but it looks like text");
+    place.write("t.csv.bz2", b"BZg\0\0");
     place.run("query t.csv.bz2").fails_with(4, "its extension says bzip2, but its first bytes do not");
     assert!(!place.path("x.json").exists());
     // A pipe has no extension.
@@ -464,13 +469,13 @@ fn small_damaged_zlib_files_without_a_name_are_corrupt() {
 fn files_of_another_kind_or_version_are_reported() {
     let place = Place::new();
     place.write("t.txt", "Abha;1.0\n");
-    place.write("text.buren", "Abha;1.0\n");
-    place.run("query text.buren").fails_with(
-        4,
-        "text.buren: corrupt file: first bytes: its extension says buren, but it looks like csv (--from csv reads \
-         it as that)",
-    );
-    assert_eq!(place.run("query text.buren --from csv").text(), "{Abha=1.0/1.0/1.0}\n");
+    for (name, promise) in [("text.buren", "buren"), ("text.parquet", "parquet"), ("text.avro", "avro")] {
+        place.write(name, "Abha;1.0\n");
+        let reason =
+            format!("{name}: its extension says {promise}, but it looks like csv (--from csv reads it as that)");
+        place.run(&format!("query {name}")).fails(1, &format!("brc: {reason}"));
+        assert_eq!(place.run(&format!("query {name} --from csv")).text(), "{Abha=1.0/1.0/1.0}\n");
+    }
     place.write("elf.buren", b"\x7fELF\x02\x01\x01\0\0\0\0 and so on");
     place.run("query elf.buren").fails_with(4, "elf.buren: corrupt file: header: this is not a buren file");
     place.write("elf", b"\x7fELF\x02\x01\x01\0\0\0\0\0 and so on");
@@ -478,6 +483,10 @@ fn files_of_another_kind_or_version_are_reported() {
     place.run("convert t.txt t.buren").ok();
     std::fs::copy(place.path("t.buren"), place.path("named.txt")).unwrap();
     place.run("query named.txt").fails_with(1, "named.txt: its extension says csv, but it looks like buren");
+    std::fs::copy(place.path("t.buren"), place.path("named.parquet")).unwrap();
+    place
+        .run("query named.parquet")
+        .fails_with(1, "named.parquet: its extension says parquet, but it looks like buren");
     let mut newer = place.read("t.buren");
     newer[8] = 2;
     newer.truncate(newer.len() - 4);

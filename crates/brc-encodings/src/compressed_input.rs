@@ -79,8 +79,8 @@ impl Compressed {
     /// The compression of an input with the given name and first bytes; `None` if it is not compressed.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if its compression is not supported, [`Error::Corrupt`] if it cannot be what its name
-    /// promises.
+    /// [`Error::Unsupported`] if its compression is not supported, or its name promises one but it is text;
+    /// [`Error::Corrupt`] if it is neither text nor what its name promises.
     pub(crate) fn of(path: &Path, prefix: &[u8]) -> Result<Option<Self>> {
         if let Some(kind) = CompressionKind::of_prefix(prefix) {
             return Ok(Some(Self { kind, is_promised: false }));
@@ -89,11 +89,17 @@ impl Compressed {
             return Err(not_read(path, compression));
         }
         let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(None) };
+        let (full, only_read, other) =
+            (by_extension(extension), read_only::by_extension(extension), unsupported::by_extension(extension));
+        let name = full.map(Compression::name).or(only_read.map(|it| it.name)).or(other.map(|it| it.name));
+        if let Some(name) = name.filter(|_| is_text(prefix)) {
+            return Err(Error::unsupported(path, mismatch(name, "it looks like text")));
+        }
         let broken = |name| {
             let found = if prefix.is_empty() { "the file is empty" } else { "its first bytes do not" };
             Err(broken_promise(path, name, found))
         };
-        match (by_extension(extension), read_only::by_extension(extension), unsupported::by_extension(extension)) {
+        match (full, only_read, other) {
             (Some(compression), ..) if prefix.is_empty() => broken(compression.name()),
             (Some(compression), ..) => Ok(Some(Self { kind: CompressionKind::Full(compression), is_promised: true })),
             (None, Some(compression), _) => broken(compression.name),
@@ -131,8 +137,19 @@ fn unsupported_by_prefix(prefix: &[u8]) -> Option<&'static Unsupported> {
 }
 
 fn broken_promise(path: &Path, compression: &str, found: &str) -> Error {
-    let reason = format!("its extension says {compression}, but {found}; if it is not compressed, rename it");
-    Error::corrupt(path, "first bytes", reason)
+    Error::corrupt(path, "first bytes", mismatch(compression, found))
+}
+
+fn mismatch(compression: &str, found: &str) -> String {
+    format!("its extension says {compression}, but {found}; if it is not compressed, rename it")
+}
+
+/// Whether these first bytes are certainly text. Damaged or cut compressed data is not.
+fn is_text(prefix: &[u8]) -> bool {
+    let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
+    // The last character may be cut off.
+    let is_utf8 = std::str::from_utf8(prefix).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_utf8 && prefix.contains(&b'\n') && !prefix.iter().any(is_control)
 }
 
 fn not_read(path: &Path, compression: &Unsupported) -> Error {

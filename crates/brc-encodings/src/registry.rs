@@ -141,8 +141,8 @@ pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions)
 /// The encoding of an input, by its first bytes.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if no encoding recognises them, [`Error::Corrupt`] or [`Error::Unsupported`] if the input's
-/// extension names a different encoding: a guess could be wrong.
+/// [`Error::Unsupported`] if no encoding recognises them, or if the input's extension names a different encoding: a
+/// guess could be wrong.
 pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     let named = by_extension(&input.path);
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
@@ -187,14 +187,8 @@ fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
 
 fn mismatch(input: &Input, named: &dyn Encoding, seen: &dyn Encoding) -> Error {
     let (name, looks) = (named.name(), seen.name());
-    let reason = format!("its extension says {name}, but it looks like {looks} (--from {looks} reads it as that");
-    if seen.name() == csv::Csv.name() {
-        // A file whose name promises a binary encoding must not be text.
-        Error::corrupt(&input.path, "first bytes", format!("{reason})"))
-    } else if named.is_text() {
-        // The first row of a text may look like another encoding.
-        Error::unsupported(&input.path, format!("{reason}, --from {name} as text)"))
-    } else {
-        Error::unsupported(&input.path, format!("{reason})"))
-    }
+    // The first row of a text may look like another encoding.
+    let text = if named.is_text() { format!(", --from {name} as text") } else { String::new() };
+    let hint = format!("--from {looks} reads it as that{text}");
+    Error::unsupported(&input.path, format!("its extension says {name}, but it looks like {looks} ({hint})"))
 }
