@@ -30,7 +30,7 @@ pub(crate) fn render(views: &[View<'_>]) -> String {
                 }
             };
             let (name, question, rows) =
-                (view.table.name(), view.table.question.to_string(), view.facts.rows.to_string());
+                (view.table_name(), view.table.question.to_string(), view.facts.rows.to_string());
             let fields = [name, &question, &rows, &cell.encoding, &cell.compression, ""];
             let fields = fields.into_iter().chain([reason.0, reason.1]).map(str::to_owned);
             text.push_str(&record(fields.chain(std::iter::repeat_n(String::new(), 23))));
@@ -44,7 +44,7 @@ fn measured(view: &View<'_>, line: &Line<'_>, outcome: &str) -> String {
     let median = |summary: Option<Summary>| summary.map_or(String::new(), |summary| ms(summary.median));
     let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
     let mut fields = vec![
-        view.table.name().to_owned(),
+        view.table_name().to_owned(),
         view.table.question.to_string(),
         view.facts.rows.to_string(),
         line.encoding.to_owned(),

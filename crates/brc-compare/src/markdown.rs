@@ -30,7 +30,7 @@ fn section(view: &View<'_>) -> String {
     let (rows, groups) = (view.rows(), rows(facts.groups));
     let mut text = format!(
         "\n## {}\n\n{rows}, {} as {}, {} as text{}; the answer has {groups}.\n\n",
-        escape(view.table.name()),
+        escape(view.table_name()),
         bytes(facts.bytes),
         facts.encoding,
         bytes(facts.text_bytes),

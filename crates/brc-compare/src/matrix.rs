@@ -114,7 +114,7 @@ impl Matrix<'_> {
     /// Reads the table once: determines its schema and size, and stores the reference answer.
     fn prepare(&mut self, results: &mut Results, table: usize, input: &Path) -> Result<Files, Error> {
         let stem = stem(results, table);
-        let name = results.tables[table].name().to_owned();
+        let name = results.name(&results.tables[table]).to_owned();
         self.monitor.begin(&name, 0);
         // The files of a directory are first merged into one, which then counts as the input.
         let rows = results.settings.rows.or(input.is_dir().then_some(u64::MAX));
@@ -158,7 +158,7 @@ impl Matrix<'_> {
         if results.tables[table].as_it_is.is_some() {
             return Ok(());
         }
-        let name = results.tables[table].name().to_owned();
+        let name = results.name(&results.tables[table]).to_owned();
         self.monitor.begin(&name, file_steps(&results.settings));
         let mut bench = self.bench(&results.settings, &results.tables[table], files);
         let times = bench.file(&files.input, &files.format);
@@ -269,7 +269,7 @@ fn stem(results: &Results, table: usize) -> String {
     /// In characters. The complete name stays within the 255 bytes that file systems allow.
     const MAX_CHARS: usize = 48;
     let input = &results.tables[table].input;
-    let name = results.tables[table].name();
+    let name = Path::new(&input.path).file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("table");
     let stem: String = stem.chars().take(MAX_CHARS).collect();
     let first = results.tables.iter().position(|other| other.input == *input).unwrap_or(table);

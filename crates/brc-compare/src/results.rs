@@ -182,11 +182,21 @@ pub(crate) struct Work {
     pub(crate) bytes_read: u64,
 }
 
-impl TableResults {
-    /// The file name of the table.
-    pub(crate) fn name(&self) -> &str {
-        self.input.path.rsplit('/').next().unwrap_or(&self.input.path)
+impl Results {
+    /// The name of a table: its file name, and as much of the path before it as tells it from the other tables.
+    pub(crate) fn name<'a>(&self, table: &'a TableResults) -> &'a str {
+        let own = path(table);
+        let is_shared = |end: &str| {
+            let mut others = self.tables.iter().map(path).filter(|other| *other != own);
+            others.any(|other| other.strip_suffix(end).is_some_and(|start| start.is_empty() || start.ends_with('/')))
+        };
+        own.rmatch_indices('/').map(|(at, _)| &own[at + 1..]).find(|end| !is_shared(end)).unwrap_or(own)
     }
+}
+
+/// The path of a table, without a slash at the end.
+fn path(table: &TableResults) -> &str {
+    table.input.path.trim_end_matches('/')
 }
 
 impl Cell {

@@ -3,7 +3,7 @@
 //! They can if the same program measured the same files on the same machine with the same options. The time limit is
 //! not one of these options: a cell that exceeded it is measured again.
 
-use super::results::{FileIdentity, Results, Settings, TableResults, VERSION};
+use super::results::{FileIdentity, Results, Settings, VERSION};
 use brc_core::{Error, ReadAt, Result};
 use brc_encodings::folders::{self, FoundFile};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(crate) fn differences(found: &Results, wanted: &Results) -> Vec<String> {
     differences.extend(program(found, wanted));
     differences.extend(machine(found, wanted));
     differences.extend(options(&found.settings, &wanted.settings));
-    differences.extend(tables(&found.tables, &wanted.tables));
+    differences.extend(tables(found, wanted));
     differences
 }
 
@@ -83,12 +83,12 @@ fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
     differences
 }
 
-fn tables(found: &[TableResults], wanted: &[TableResults]) -> Vec<String> {
-    let queries = |tables: &[TableResults]| {
-        let queries: Vec<_> = tables.iter().map(|table| format!("'{}'", table.question)).collect();
+fn tables(found: &Results, wanted: &Results) -> Vec<String> {
+    let queries = |results: &Results| {
+        let queries: Vec<_> = results.tables.iter().map(|table| format!("'{}'", table.question)).collect();
         queries.join(" ")
     };
-    let names = |tables: &[TableResults]| tables.iter().map(TableResults::name).collect::<Vec<_>>().join(" ");
+    let names = |results: &Results| results.tables.iter().map(|it| results.name(it)).collect::<Vec<_>>().join(" ");
     if names(found) != names(wanted) {
         return vec![format!("with the input files {}, not {}", names(found), names(wanted))];
     }
@@ -96,9 +96,10 @@ fn tables(found: &[TableResults], wanted: &[TableResults]) -> Vec<String> {
         return vec![format!("with the queries {}, not {}", queries(found), queries(wanted))];
     }
     let content = |input: &FileIdentity| (input.bytes, input.modified, input.hash.clone());
-    let changed = found.iter().zip(wanted).filter(|(found, wanted)| content(&found.input) != content(&wanted.input));
+    let both = found.tables.iter().zip(&wanted.tables);
+    let changed = both.filter(|(found, wanted)| content(&found.input) != content(&wanted.input));
     let mut changed: Vec<_> =
-        changed.map(|(_, wanted)| format!("before the input file {} changed", wanted.name())).collect();
+        changed.map(|(_, table)| format!("before the input file {} changed", wanted.name(table))).collect();
     changed.dedup();
     changed
 }

@@ -34,7 +34,7 @@ pub(crate) fn render(view: &View<'_>, screen: Screen) -> String {
     let facts = view.facts;
     let mut text = format!(
         "{}: {}, {} as {}, {} as text\n",
-        printable(view.table.name()),
+        printable(view.table_name()),
         view.rows(),
         bytes(facts.bytes),
         facts.encoding,

@@ -70,6 +70,11 @@ impl<'a> View<'a> {
         Some(Self { results, table, facts, input, lines })
     }
 
+    /// The name of the table.
+    pub(crate) fn table_name(&self) -> &'a str {
+        self.results.name(self.table)
+    }
+
     /// The lines that read the data; only these are ranked.
     pub(crate) fn reading(&self) -> impl Iterator<Item = &Line<'a>> {
         self.lines.iter().filter(|line| !line.statistics)
@@ -317,6 +322,28 @@ mod tests {
         }
         let view = View::new(&results, &results.tables[0]).unwrap();
         assert!(view.warnings().iter().any(|warning| warning.contains("does not report")));
+    }
+
+    #[test]
+    fn repeated_file_names_keep_the_part_of_the_path_that_differs() {
+        let mut results = sample::results();
+        for (paths, names) in [
+            (["a/m.txt", "b/m.txt"], ["a/m.txt", "b/m.txt"]),
+            (["x/a/m.txt", "x/b/m.txt"], ["a/m.txt", "b/m.txt"]),
+            (["a/x/m.txt", "b/x/m.txt"], ["a/x/m.txt", "b/x/m.txt"]),
+            (["x/m.txt", "x/n.txt"], ["m.txt", "n.txt"]),
+            (["m.txt", "/x/b/m.txt"], ["m.txt", "b/m.txt"]),
+            (["x/am.txt", "x/m.txt"], ["am.txt", "m.txt"]),
+            (["x/data/", "x/other/"], ["data", "other"]),
+            // Two queries on one table.
+            (["x/m.txt", "x/m.txt"], ["m.txt", "m.txt"]),
+        ] {
+            for (table, path) in results.tables.iter_mut().zip(paths) {
+                table.input.path = path.to_owned();
+            }
+            let found: Vec<_> = results.tables.iter().map(|table| results.name(table)).collect();
+            assert_eq!(found, names);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ const TEMPLATE: &str = include_str!("template.html");
 
 /// The whole page.
 pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
-    let mut names: Vec<String> = views.iter().map(|view| escape(view.table.name())).collect();
+    let mut names: Vec<String> = views.iter().map(|view| escape(view.table_name())).collect();
     names.dedup();
     let sections: String = views.iter().enumerate().map(|(number, view)| section(view, number)).collect();
     // A single pass over the template, so that inserted text is never taken for a placeholder.
@@ -48,7 +48,7 @@ fn section(view: &View<'_>, number: usize) -> String {
     let facts = view.facts;
     let mut html = format!(
         "<section>\n<h2>{}</h2>\n<p class=\"facts\">{} · {} as {} · {} as text · answer of {}</p>\n",
-        escape(view.table.name()),
+        escape(view.table_name()),
         view.rows(),
         bytes(facts.bytes),
         escape(&facts.encoding),
