@@ -84,7 +84,10 @@ fn frequent_conversion(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     let is_copy = |line: &Line<'_>| line.encoding == view.facts.encoding && line.compression == "none";
     let others: Vec<&Line<'_>> = lines.iter().filter(|line| !is_copy(line)).copied().collect();
     let level = best(&others, once);
-    let first = *level.first()?;
+    let Some(&first) = level.first() else {
+        let sentence = "needs no conversion; nothing but a copy of it was measured".to_owned();
+        return Some(Pick { purpose: "For frequent conversion", name: view.input.name(), sentence });
+    };
     let subject = if level.len() == 1 { String::new() } else { format!("; {} is the smallest of them", first.name()) };
     let verb = if level.len() == 1 { "takes" } else { "are too close to call: they take" };
     let sentence = format!(
@@ -228,6 +231,14 @@ mod tests {
     fn each_purpose_gets_a_recommendation() {
         let names: Vec<String> = picks(|_| {}).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["columns", "text small:9", "columns"]);
+    }
+
+    #[test]
+    fn a_copy_of_the_input_is_no_conversion() {
+        let picks =
+            picks(|results| results.tables[0].cells.retain(|it| it.encoding == "text" && it.compression == "none"));
+        let expected = ("the input", "needs no conversion; nothing but a copy of it was measured");
+        assert_eq!((picks[2].0.as_str(), picks[2].1.as_str()), expected);
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub(crate) fn notes(results: &Results) -> Vec<String> {
     }
     notes.push(
         "Times and sizes that differ by less than 5 % count as equal, and so do times whose intervals overlap \
-         (median ± 1.57 × interquartile range / √runs). All of them are marked as best, and the advice names them \
-         all, the smallest file first."
+         (median ± 1.57 × interquartile range / √runs) if they differ by less than 50 %. All of them are marked as best; \
+         the advice names the six smallest files of them, the smallest first."
             .to_owned(),
     );
     if settings.cold {
