@@ -144,7 +144,9 @@ fn tables_that_are_not_images_are_refused_before_writing() {
         .fails(2, "brc: ppm: the metadata of the table have no width, as those of an image have");
     place.run("convert t.csv t.json --ascii").fails(2, "brc: --ascii: json has no second form that is text");
     place.write("names.csv", "red;g;b\n1;2;3\n");
-    place.run("convert names.csv t.ppm").fails(2, "brc: ppm: there is no column 'r'");
+    place
+        .run("convert names.csv t.ppm")
+        .fails(2, "brc: ppm: it holds only images (columns r, g, b); there is no column 'r'");
     place.write("a.ppm", binary("P6\n2 2\n255\n", &samples(2, 2, 255), 255));
     place.run("convert a.ppm a.buren").ok();
     let some = place.run_of(&["cat", "a.buren", "--where", "x = 0", "-o", "some.ppm"]);

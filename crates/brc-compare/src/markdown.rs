@@ -158,11 +158,11 @@ fn all_figures(view: &View<'_>) -> String {
     text
 }
 
-/// A mean with its confidence interval, in one unit.
+/// A mean with its confidence interval, if it has one, in one unit.
 pub(crate) fn mean(summary: &Summary) -> String {
     let (divisor, unit) = if summary.mean >= 999.5e6 { (1e9, "s") } else { (1e6, "ms") };
-    let confidence = summary.confidence.map_or("?".to_owned(), |confidence| digits(confidence / divisor));
-    format!("{} ± {confidence} {unit}", digits(summary.mean / divisor))
+    let confidence = summary.confidence.map(|confidence| format!(" ± {}", digits(confidence / divisor)));
+    format!("{}{} {unit}", digits(summary.mean / divisor), confidence.unwrap_or_default())
 }
 
 /// Escapes text for Markdown, on one line.
@@ -198,6 +198,12 @@ mod tests {
         let results = crate::sample::results();
         let views: Vec<_> = results.tables.iter().filter_map(|table| View::new(&results, table)).collect();
         insta::assert_snapshot!("README.md", render(&results, &views));
+    }
+
+    #[test]
+    fn a_single_run_has_no_spread() {
+        assert_eq!(mean(&Summary::of(&[8.25e6]).unwrap()), "8.25 ms");
+        assert_eq!(mean(&Summary::of(&[1e9, 1e9]).unwrap()), "1.00 ± 0.00 s");
     }
 
     #[test]

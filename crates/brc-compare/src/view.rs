@@ -93,10 +93,15 @@ impl<'a> View<'a> {
         self.table.cells.iter().find(is_it).map(|cell| &cell.outcome)
     }
 
-    /// The rows of a matrix: every encoding, followed by a row with statistics if any of its cells has one.
+    /// The rows of a matrix: every encoding that can hold the table, followed by a row with statistics if any of its
+    /// cells has one.
     pub(crate) fn matrix_rows(&self) -> Vec<(&'a str, bool)> {
         let mut rows = Vec::new();
-        for encoding in &self.results.settings.encodings {
+        let can_hold = |encoding: &&String| {
+            let mut cells = self.table.cells.iter().filter(|cell| cell.encoding == **encoding);
+            cells.any(|cell| !matches!(cell.outcome, Outcome::Impossible { .. }))
+        };
+        for encoding in self.results.settings.encodings.iter().filter(can_hold) {
             rows.push((encoding.as_str(), false));
             if self.lines.iter().any(|line| line.encoding == encoding && line.statistics) {
                 rows.push((encoding.as_str(), true));
@@ -344,6 +349,17 @@ mod tests {
             let found: Vec<_> = results.tables.iter().map(|table| results.name(table)).collect();
             assert_eq!(found, names);
         }
+    }
+
+    #[test]
+    fn an_encoding_that_cannot_hold_the_table_has_no_row() {
+        let mut results = sample::results();
+        for cell in results.tables[0].cells.iter_mut().filter(|cell| cell.encoding == "rows") {
+            cell.outcome = Outcome::Impossible { reason: "a column is missing".to_owned() };
+        }
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        assert_eq!(view.matrix_rows(), [("columns", false), ("columns", true), ("text", false)]);
+        assert!(view.blanks().contains(&("rows".to_owned(), false, "a column is missing")));
     }
 
     #[test]

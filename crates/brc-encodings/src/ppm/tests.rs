@@ -138,7 +138,7 @@ fn tables_that_are_not_images_are_rejected() {
         schema.with_metadata(vec![of("width", width), of("height", "2"), of("maximum", "9")])
     };
     let refused = |schema: &Schema| Ppm.supports(schema).unwrap_err();
-    assert_eq!(refused(&of("r:int,b:int")), "there is no column 'g'");
+    assert_eq!(refused(&of("r:int,b:int")), "it holds only images (columns r, g, b); there is no column 'g'");
     assert_eq!(refused(&of("r:int,b:int,g:string")), "column 'g' is of type string, not of integers");
     let samples = of("b:int,r:int,g:int");
     assert_eq!(refused(&samples), "the metadata of the table have no width, as those of an image have");

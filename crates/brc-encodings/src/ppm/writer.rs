@@ -23,7 +23,9 @@ pub(super) struct Writer {
 pub(super) fn check(schema: &Schema) -> Result<([usize; 3], Image), String> {
     let mut columns = [0; 3];
     for (column, name) in columns.iter_mut().zip(SAMPLES) {
-        *column = schema.index_of(name).ok_or_else(|| format!("there is no column '{name}'"))?;
+        *column = schema
+            .index_of(name)
+            .ok_or_else(|| format!("it holds only images (columns r, g, b); there is no column '{name}'"))?;
         let logical_type = schema.fields()[*column].logical_type;
         if !matches!(
             logical_type,
