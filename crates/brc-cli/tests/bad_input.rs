@@ -431,6 +431,29 @@ fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
     place.pipe("query - --from csv", b"").fails_with(2, "no columns");
 }
 
+#[test]
+fn cut_files_say_where_they_end() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 100k").ok();
+    place.shell("gzip -k t.txt && mv t.txt.gz foreign.gz").ok();
+    let names = ["own.csv.gz", "own.csv.zz", "own.csv.zst", "own.csv.lz4", "own.csv.sz", "foreign.gz", "own.msgpack"];
+    for name in names {
+        if name.starts_with("own") {
+            place.run(&format!("convert t.txt {name}")).ok();
+        }
+        let whole = place.read(name);
+        for length in [whole.len() / 3, whole.len() / 2, whole.len() - 30] {
+            place.write(name, &whole[..length]);
+            let outcome = place.run(&format!("count {name}"));
+            outcome.fails_with(4, &format!(": the file is cut off at byte {length}"));
+            outcome.fails_with(4, &format!("brc: {name}: corrupt file: "));
+        }
+        // The length of a pipe is not known.
+        let outcome = place.shell(&format!("head -c 50000 {name} | $BRC count -"));
+        outcome.fails_with(4, ": the data is cut off");
+    }
+}
+
 /// The two-byte zlib header and a few bytes of data identify a file only weakly.
 #[test]
 fn small_damaged_zlib_files_without_a_name_are_corrupt() {

@@ -212,9 +212,11 @@ impl Marks {
             let Some(mark) = head.map_or(Ok(None), |head| self.read(&head))? else { break };
             tally.mark(mark)?;
             let (Mark::Chunk { stored, .. } | Mark::End { stored, .. }) = mark;
-            let least = self.head_bytes() as u64;
-            if !(least..=length - offset).contains(&u64::from(stored)) {
-                return Err(damaged(format!("a chunk of {stored} bytes, with {} left", length - offset)));
+            if u64::from(stored) < self.head_bytes() as u64 {
+                return Err(damaged(format!("a chunk of {stored} bytes, less than its mark")));
+            }
+            if u64::from(stored) > length - offset {
+                return Err(cut());
             }
             if let Mark::Chunk { stored, length, rows, checksum } = mark {
                 tally.data(length as usize)?;
@@ -223,8 +225,8 @@ impl Marks {
             offset += u64::from(stored);
         }
         if !tally.is_whole() {
-            let found = if offset < length { "a chunk without a mark" } else { "the file ends before its last mark" };
-            return Err(damaged(found));
+            let is_cut = length - offset < self.head_bytes() as u64;
+            return Err(if is_cut { cut() } else { damaged("a chunk without a mark") });
         }
         // Anything but padding after the last mark is left to the stream reader.
         let may_be_padded = self.padded && offset > self.start.len() as u64;
@@ -351,12 +353,13 @@ mod tests {
             let chunk = |stored, length| Mark::Chunk { stored, length, rows: 1, checksum: 0 };
             let end = |length, count| Mark::End { stored: own, length, count };
             assert_eq!(find(marks, &[chunk(own, 9), end(9, 1)]).unwrap().unwrap().len(), 1);
+            for cut in [[chunk(own, 9), chunk(own, 9)], [chunk(own * 2 + 1, 9), end(9, 1)]] {
+                assert_eq!(find(marks, &cut).unwrap_err().kind(), io::ErrorKind::UnexpectedEof, "{cut:?}");
+            }
             for forged in [
                 [chunk(own, 9), end(8, 1)],
                 [chunk(own, 9), end(9, 2)],
-                [chunk(own, 9), chunk(own, 9)],
                 [chunk(own - 1, 9), end(9, 1)],
-                [chunk(own * 2 + 1, 9), end(9, 1)],
                 [chunk(0, 9), end(9, 1)],
                 [chunk(u32::MAX, 9), end(9, 1)],
                 [chunk(u32::MAX, u32::MAX), end(u32::MAX, 1)],

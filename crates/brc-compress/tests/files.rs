@@ -238,7 +238,7 @@ fn truncated_files_are_an_error() {
             assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{compressor} at {length}: {error}");
             match locations(format, &file[..length]) {
                 Ok(locations) => assert_eq!(locations, None, "{compressor} at {length}"),
-                Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidData, "{compressor} at {length}: {error}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{compressor} at {length}: {error}"),
             }
         }
     }

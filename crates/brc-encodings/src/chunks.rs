@@ -28,10 +28,16 @@ pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
             Error::corrupt(&path, "text", format!("{error}; set the right charset with --charset"))
         }
         ErrorKind::InvalidData => Error::corrupt(&path, "compressed data", error.to_string()),
-        ErrorKind::UnexpectedEof => Error::corrupt(&path, "compressed data", "the file is cut off"),
+        ErrorKind::UnexpectedEof => Error::corrupt(&path, "compressed data", cut_off(&path)),
         ErrorKind::Unsupported if error.raw_os_error().is_none() => Error::unsupported(&path, error.to_string()),
         _ => Error::io(&path, "read")(error),
     }
+}
+
+/// The reason of an error: the end of a file comes too early. That of a stream is not known.
+fn cut_off(path: &Path) -> String {
+    let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+    file.map_or("the data is cut off".to_owned(), |file| format!("the file is cut off at byte {}", file.len()))
 }
 
 /// A compressed file and its chunks.

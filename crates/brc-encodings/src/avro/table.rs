@@ -109,8 +109,8 @@ fn blocks(path: &Path, file: &InputFile, location: std::ops::Range<u64>, header:
         let corrupt = |reason: &str| Error::corrupt(path, format!("block {}, byte {at}", blocks.len()), reason);
         let mut head = [0; LONGEST_BLOCK_HEADER];
         let read = file.read_full_at(&mut head, at).map_err(read_error(path))?;
-        let head =
-            BlockHeader::read(&head[..read]).ok_or_else(|| corrupt("it has no sound number of rows and bytes"))?;
+        let head = BlockHeader::read(&head[..read])
+            .ok_or_else(|| corrupt("its header is damaged, or the file ends within it"))?;
         if header.is_own && ended {
             return Err(corrupt("it follows the last one"));
         }
@@ -130,7 +130,7 @@ fn blocks(path: &Path, file: &InputFile, location: std::ops::Range<u64>, header:
         blocks.push(Block { start, stored: head.stored, rows: head.rows });
     }
     if header.is_own && !ended {
-        return Err(Error::corrupt(path, format!("byte {at}"), "the file is cut off"));
+        return Err(Error::corrupt(path, format!("byte {at}"), "the file is cut off: no block ends it"));
     }
     Ok(blocks)
 }

@@ -98,7 +98,11 @@ fn expect(path: &Path, file: &dyn ReadAt, at: u64, expected: &[u8]) -> Result<()
     let mut found = vec![0; expected.len()];
     read_exact(path, file, &mut found, at)?;
     match found.iter().zip(expected).position(|(found, expected)| found != expected) {
-        Some(index) => Err(Error::corrupt(path, format!("byte {}", at + index as u64), "it is not as it was written")),
+        Some(index) => Err(Error::corrupt(
+            path,
+            format!("byte {}", at + index as u64),
+            "it has changed since the file was written",
+        )),
         None => Ok(()),
     }
 }

@@ -57,7 +57,7 @@ impl FramedFile {
         loop {
             let read = file.read_full_at(&mut buffer, at).map_err(Error::io(path, "read"))?;
             if read < buffer.len() {
-                return Err(corrupt(at, "the file is cut off: no frame ends it"));
+                return Err(corrupt(at, &format!("the file is cut off at byte {length}: no frame ends it")));
             }
             let header = layout.read_frame_header(&buffer).ok_or_else(|| corrupt(at, "no frame is here"))?;
             at += buffer.len() as u64;
@@ -65,8 +65,12 @@ impl FramedFile {
                 break check_end(&header, frames.len(), path)?;
             }
             let end = at + u64::from(header.length);
-            if end > length || header.length as usize > LARGEST_FRAME || header.rows == 0 {
-                return Err(corrupt(at, "a frame is longer than the file"));
+            if header.length as usize > LARGEST_FRAME || header.rows == 0 {
+                return Err(corrupt(at, "the header of the frame is damaged"));
+            }
+            if end > length {
+                let reason = format!("the file is cut off at byte {length}, or the header of the frame is damaged");
+                return Err(corrupt(at, &reason));
             }
             let location =
                 FrameLocation { at, header: Some(header), length: header.length.into(), rows: header.rows.into() };

@@ -118,7 +118,7 @@ impl FrameStream {
             }
             let length = header.length as usize;
             if length > LARGEST_FRAME || header.rows == 0 || self.fill(state, buffer, length)? < length {
-                return Err(corrupt(state.byte, "a frame is longer than the data"));
+                return Err(corrupt(state.byte, "the data is cut off, or the header of the frame is damaged"));
             }
             buffer.frames.push((start + head..start + head + length, Some(header)));
             state.byte += (head + length) as u64;
