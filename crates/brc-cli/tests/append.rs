@@ -120,7 +120,7 @@ fn a_failed_append_leaves_the_file_unchanged() {
     place.write("other.csv", "id,town,price,day\n4,Voss,1.0,2024-01-04\n");
     place
         .run("convert other.csv new.buren --append")
-        .fails_with(2, "new.buren: the rows to append have other columns: unknown column 'city'");
+        .fails_with(2, "new.buren: the rows to append lack its column 'city' (their columns: id, town, price, day)");
     place.run("convert first.csv other.buren --type price=float64").ok();
     place.run("convert other.buren new.buren --append").fails_with(2, "new.buren: its columns are id:int64");
     place.run("convert new.buren new.buren --append").fails_with(2, "input and output are the same file");

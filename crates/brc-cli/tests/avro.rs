@@ -71,7 +71,7 @@ fn every_type_round_trips_through_avro() {
     assert!(place.run("inspect t.avro").text().contains("zstd"));
     place
         .run("convert t.buren t.avro --force --compression gzip")
-        .fails_with(2, "avro does not support gzip with a checksum");
+        .fails_with(2, "brc: avro does not support gzip with a checksum; it supports snappy, zstd");
 }
 
 /// A schema whose first name has a space.

@@ -402,3 +402,27 @@ fn web_pages_and_xml_are_no_tables() {
         place.run("cat export --from csv --header no").ok();
     }
 }
+
+#[test]
+fn an_unsupported_compression_is_answered_with_the_supported_ones() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,2\n");
+    for (name, own, others) in [
+        ("x.arrow", "lz4", "lz4, zstd"),
+        ("x.parquet", "gzip", "snappy, lz4, gzip, zstd"),
+        ("x.avro", "zstd", "snappy, zstd"),
+    ] {
+        let encoding = name.strip_prefix("x.").unwrap();
+        let instead = "name the file without that extension, and add --compression";
+        let extension = by_name(own).and_then(|it| it.file_format()).unwrap().extensions()[0];
+        let reason = format!("{encoding} compresses its blocks: {instead} {own}");
+        place.run(&format!("convert t.csv {name}.{extension}")).fails(2, &format!("brc: {name}.{extension}: {reason}"));
+        let reason =
+            format!("{encoding} compresses its blocks, but not with zlib: {instead} {}", others.replace(", ", "|"));
+        place.run(&format!("convert t.csv {name}.zz")).fails(2, &format!("brc: {name}.zz: {reason}"));
+        let outcome = place.run(&format!("convert t.csv {name} --compression zlib"));
+        outcome.fails_with(2, &format!("brc: {encoding} does not support zlib"));
+        outcome.fails_with(2, &format!("; it supports {others}"));
+    }
+    assert_eq!(place.names(), ["t.csv"]);
+}

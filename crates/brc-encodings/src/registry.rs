@@ -126,6 +126,14 @@ pub fn check_text_name(path: &Path) -> Result<()> {
     Err(Error::Usage(format!("{path}: {reason}")))
 }
 
+/// The names of the compressions that an encoding supports.
+#[must_use]
+pub fn compressions_of(encoding: &dyn Encoding) -> Vec<&'static str> {
+    let supported = |compression: &&&'static dyn Compression| encoding.can_compress(**compression).is_ok();
+    let names = brc_compress::COMPRESSIONS.iter().filter(supported).map(|compression| compression.name());
+    names.filter(|name| *name != "none").collect()
+}
+
 /// A writer of a table with the given schema, compressed as the options say: by the encoding or as a whole file.
 ///
 /// # Errors
@@ -133,7 +141,8 @@ pub fn check_text_name(path: &Path) -> Result<()> {
 pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
     let refused = |reason: String| format!("{}: {reason}", encoding.name());
     encoding.supports(schema).map_err(|reason| Error::type_mismatch(refused(reason)))?;
-    encoding.can_compress(options.compression.compression).map_err(|reason| Error::Usage(refused(reason)))?;
+    let supported = |reason| Error::Usage(format!("{reason}; it supports {}", compressions_of(encoding).join(", ")));
+    encoding.can_compress(options.compression.compression).map_err(supported)?;
     let writer = encoding.create(schema, options)?;
     Ok(if encoding.compresses_blocks() { writer } else { CompressedWriter::wrap(writer, options.compression) })
 }

@@ -342,10 +342,14 @@ pub(crate) fn target_compression(
 ) -> Result<Compressor, Error> {
     let named = compression_by_extension(output);
     if let Some(named) = named.filter(|_| to.compresses_blocks()) {
-        let (output, to, named) = (output.display(), to.name(), named.name());
-        let reason =
-            format!("{to} compresses its blocks: name the file without that extension, and add --compression {named}");
-        return Err(Error::Usage(format!("{output}: {reason}")));
+        let (blocks, compression) = match to.can_compress(named) {
+            Ok(()) => ("its blocks".to_owned(), named.name().to_owned()),
+            Err(_) => {
+                (format!("its blocks, but not with {}", named.name()), brc_encodings::compressions_of(to).join("|"))
+            }
+        };
+        let instead = format!("name the file without that extension, and add --compression {compression}");
+        return Err(Error::Usage(format!("{}: {} compresses {blocks}: {instead}", output.display(), to.name())));
     }
     let compressor = compression.or(named.map(Compressor::of)).unwrap_or_else(Compressor::none);
     let is_whole = !to.compresses_blocks() && !compressor.is_none();

@@ -19,11 +19,15 @@ pub(super) fn options(mut options: OpenOptions, file: &Schema, added: &[String])
     options
 }
 
-/// Rewords a type error, since no option of the user set these types.
+/// Rewords the error that a column with a given type is missing, since no option of the user set these types.
 pub(super) fn explained(error: Error, file: &Path) -> Error {
     match error {
-        Error::Usage(message) => Error::Usage(match message.strip_prefix("--type: ") {
-            Some(reason) => format!("{}: the rows to append have other columns: {reason}", file.display()),
+        Error::Usage(message) => Error::Usage(match message.strip_prefix("--type: unknown column ") {
+            Some(missing) => format!(
+                "{}: the rows to append lack its column {}",
+                file.display(),
+                missing.replacen("' (columns: ", "' (their columns: ", 1)
+            ),
             None => message,
         }),
         error => error,
