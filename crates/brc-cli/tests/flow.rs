@@ -427,3 +427,19 @@ fn nulls_and_empty_strings_are_the_same_bytes_for_any_threads() {
     }
     assert_eq!(place.run("cat 2.capnp --format csv").text().into_bytes(), place.read("t.csv"));
 }
+
+#[test]
+fn numbers_of_rows_are_separated_and_singular() {
+    let place = Place::new();
+    let rows: String = (0..1200).map(|row| format!("{row},{}\n", if row == 7 { "1" } else { "x" })).collect();
+    place.write("t.csv", format!("a,b\n{rows}"));
+    let outcome = place.run("convert t.csv t.buren --type b=int64 --rejects bad.tsv");
+    assert!(outcome.stderr.starts_with("1 row written, 1,199 rejected; "), "{}", outcome.stderr);
+    place.write("one.csv", "a,b\n1,2\n");
+    assert_eq!(place.run("verify one.csv").text(), "one.csv: OK (csv, 1 row, 8 B)\n");
+    std::fs::create_dir(place.path("one")).unwrap();
+    place.write("one/t.csv", "a,b\n1,2\n");
+    assert!(place.run("verify one").text().ends_with("one: 1 file OK (1 row, 8 B)\n"));
+    assert!(place.run("inspect one").text().ends_with("one: 1 file, 8 B\n"));
+    assert!(place.run("generate g.txt --rows 1").stderr.starts_with("1 row, "));
+}

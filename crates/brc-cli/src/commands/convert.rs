@@ -371,8 +371,8 @@ fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
 fn summary(converted: &Converted, seconds: f64) -> String {
     let Converted { rows_stored, rows_rejected, bytes_in, bytes_out, .. } = converted;
     let [bytes_in, bytes_out] = [bytes_in, bytes_out].map(|&bytes| quantity::bytes(bytes));
-    let rows = counted(*rows_stored, "row");
-    format!("{rows} written, {rows_rejected} rejected; {bytes_in} → {bytes_out} in {seconds:.2} s")
+    let (rows, rejected) = (counted(*rows_stored, "row"), quantity::count(*rows_rejected));
+    format!("{rows} written, {rejected} rejected; {bytes_in} → {bytes_out} in {seconds:.2} s")
 }
 
 /// The numbers of skipped lines by kind; `None` if nothing but the header was skipped.

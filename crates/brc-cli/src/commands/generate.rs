@@ -5,6 +5,7 @@ use crate::generate::{PRESETS, Preset, Shape, generate};
 use crate::progress::{Total, watch};
 use crate::quantity;
 use brc_core::Progress;
+use brc_core::decimal::counted;
 use brc_encodings::{Output, OutputOptions};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         generate(args.preset, &shape, args.threads.count(), output, &progress)
     })?;
     let seconds = start.elapsed().as_secs_f64();
-    let (rows, size, speed) = (quantity::count(args.rows), quantity::bytes(bytes), bytes as f64 / 1e6 / seconds);
-    message!("{rows} rows, {size} in {seconds:.2} s ({speed:.0} MB/s)");
+    let (rows, size, speed) = (counted(args.rows, "row"), quantity::bytes(bytes), bytes as f64 / 1e6 / seconds);
+    message!("{rows}, {size} in {seconds:.2} s ({speed:.0} MB/s)");
     Ok(())
 }

@@ -76,7 +76,7 @@ impl Args {
             };
             shown.iter().map(of_file).sum::<Option<u64>>()
         };
-        let rows = sum("rows").map(|rows| format!(", {} rows", quantity::count(rows))).unwrap_or_default();
+        let rows = sum("rows").map(|rows| format!(", {}", decimal::counted(rows, "row"))).unwrap_or_default();
         let bytes = sum("bytes").map(|bytes| format!(", {}", quantity::bytes(bytes))).unwrap_or_default();
         let failed = match found - shown.len() {
             0 => String::new(),

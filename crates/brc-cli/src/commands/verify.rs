@@ -74,12 +74,12 @@ impl Sum {
     }
 
     fn line(&self, argument: &Path, found: u64) -> String {
-        let (rows, size) = (quantity::count(self.rows), quantity::bytes(self.bytes));
+        let (rows, size) = (decimal::counted(self.rows, "row"), quantity::bytes(self.bytes));
         let files = match found - self.files {
             0 => decimal::counted(found, "file"),
-            _ => format!("{} of {}", self.files, decimal::counted(found, "file")),
+            _ => format!("{} of {}", quantity::count(self.files), decimal::counted(found, "file")),
         };
-        format!("{}: {files} OK ({rows} rows, {size})\n", argument.display())
+        format!("{}: {files} OK ({rows}, {size})\n", argument.display())
     }
 }
 
@@ -90,6 +90,6 @@ fn verify(args: &Args, file: &Path) -> Result<(String, Verified)> {
     let options = args.source.open_options();
     let verified = watch(&progress, total, || encoding.verify(input, &options, args.threads.count(), &progress))?;
     changes::note_left_out(&progress);
-    let (rows, size) = (quantity::count(verified.rows), quantity::bytes(verified.bytes));
-    Ok((format!("{}: OK ({}, {rows} rows, {size})\n", file.display(), encoding.name()), verified))
+    let (rows, size) = (decimal::counted(verified.rows, "row"), quantity::bytes(verified.bytes));
+    Ok((format!("{}: OK ({}, {rows}, {size})\n", file.display(), encoding.name()), verified))
 }
