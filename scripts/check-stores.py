@@ -172,7 +172,7 @@ def check_writing(place):
     place.run("convert", "visits.csv", target)
     assert place.content("out/visits.buren") == (place.directory / "visits.buren").read_bytes()
     error = place.run("convert", "visits.csv", target, code=2).stderr
-    assert b"exists already (--force replaces it)" in error, error
+    assert b"already exists (--force replaces it)" in error, error
     place.run("convert", "measurements.txt", target, "--force")
     assert place.content("out/visits.buren") == (place.directory / "measurements.buren").read_bytes()
     place.run("convert", f"s3://{BUCKET}/visits.csv", f"s3://{BUCKET}/out/again.parquet", "--compression", "zstd")

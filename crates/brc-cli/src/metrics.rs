@@ -61,7 +61,7 @@ impl Metrics {
     /// [`Error::Usage`] if the file exists; I/O errors if it cannot be written or no thread can be started.
     pub(crate) fn start(path: &Path) -> Result<Self> {
         if path.exists() {
-            return Err(Error::Usage(format!("{}: exists already; --metrics writes a new file", path.display())));
+            return Err(Error::Usage(format!("{}: already exists; --metrics writes a new file", path.display())));
         }
         drop(Output::create(path, &OutputOptions::default())?);
         IS_ON.store(true, Relaxed);

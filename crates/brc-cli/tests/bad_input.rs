@@ -109,7 +109,7 @@ fn too_many_rejects_fail_and_leave_only_the_rejects_file() {
     place.run("convert t.csv u.buren --max-rejects 2").fails_with(2, "--rejects");
     place.run("convert t.csv u.buren --rejects u.buren").fails_with(2, "is also the output");
     place.run("convert t.csv u.buren --rejects ./t.csv --force").fails_with(2, "same file");
-    place.run("convert t.csv u.buren --rejects bad.tsv").fails_with(2, "exists already");
+    place.run("convert t.csv u.buren --rejects bad.tsv").fails_with(2, "already exists");
     assert_eq!(place.names(), ["bad.tsv", "t.buren", "t.csv"]);
 }
 
@@ -336,9 +336,9 @@ fn an_existing_target_needs_force_and_is_never_the_input() {
     place.write("old.buren", "old");
     std::os::unix::fs::symlink("t.txt", place.path("link.csv")).unwrap();
     std::fs::hard_link(place.path("t.txt"), place.path("hard.csv")).unwrap();
-    place.run("convert t.txt old.buren").fails(2, "brc: old.buren: exists already (--force replaces it)");
+    place.run("convert t.txt old.buren").fails(2, "brc: old.buren: already exists (--force replaces it)");
     place.write("old.txt", "old");
-    place.run("generate old.txt --rows 1").fails(2, "brc: old.txt: exists already (--force replaces it)");
+    place.run("generate old.txt --rows 1").fails(2, "brc: old.txt: already exists (--force replaces it)");
     assert_eq!((place.read("old.buren"), place.read("old.txt")), (b"old".to_vec(), b"old".to_vec()));
     for target in ["t.txt", "./t.txt", "link.csv", "hard.csv"] {
         let message = format!("brc: {target}: input and output are the same file");

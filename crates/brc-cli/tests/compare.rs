@@ -65,7 +65,7 @@ fn a_finished_comparison_is_shown_again_and_a_different_one_is_refused() {
     place.run(&command.replace("--runs 1", "--runs 2")).fails_with(2, "measured with --runs 1, not 2 (--force");
     place.run(&format!("{command} --memory 1M")).fails_with(2, "measured with --memory unset, not 1048576 (--force");
     place.run(&format!("{command} --by station --force")).ok();
-    place.run(&command).fails_with(2, "with the queries '--by station', not '' (--force measures anew)");
+    place.run(&command).fails_with(2, "with the queries '--by station', not '' (--force measures again)");
     place.write("t.txt", "Abha;1.0\n");
     place.run(&format!("{command} --by station")).fails_with(2, "before the input file t.txt changed");
     assert_eq!(place.names(), ["out", "t.txt"]);
@@ -333,7 +333,7 @@ fn other_files_in_the_directory_are_left_unchanged() {
         place.write(&format!("mine/{name}"), "mine");
     }
     let run = format!("compare t.txt {quick} --out mine --keep");
-    place.run(&run).fails_with(2, "mine/README.md: exists already, without the results.json of a comparison (--force");
+    place.run(&run).fails_with(2, "mine/README.md: already exists, without the results.json of a comparison (--force");
     assert!(place.read("mine/README.md") == b"mine");
     fs::remove_file(place.path("mine/README.md")).unwrap();
     place.run(&run).ok();

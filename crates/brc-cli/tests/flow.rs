@@ -216,7 +216,7 @@ fn any_table_can_be_clustered_by_a_key() {
         let described = place.run(&format!("inspect {key}.buren --json")).text();
         assert_eq!(described.contains(&format!("\"cluster_key\": \"{key}\"")), key != "none");
     }
-    let note = "--key has no effect: 'price' has too many values, fewer than 16 rows each in every row group";
+    let note = "--key has no effect: 'price' has fewer than 16 rows per value in every row group";
     let converted = place.run("convert s.csv price.buren --key price");
     assert!(converted.stderr.contains(note), "{}", converted.stderr);
     converted.ok();
@@ -442,4 +442,5 @@ fn numbers_of_rows_are_separated_and_singular() {
     assert!(place.run("verify one").text().ends_with("one: 1 file OK (1 row, 8 B)\n"));
     assert!(place.run("inspect one").text().ends_with("one: 1 file, 8 B\n"));
     assert!(place.run("generate g.txt --rows 1").stderr.starts_with("1 row, "));
+    place.run("generate g1.csv --preset g1 --nulls 101").fails_with(2, "--nulls is a percentage from 0 to 100");
 }

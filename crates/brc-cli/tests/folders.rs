@@ -218,7 +218,7 @@ fn a_failed_directory_leaves_the_old_one() {
     let place = Place::new();
     place.write("in.csv", "a,b\n1,2\n3,4\n");
     place.run("convert in.csv out --partition-by a").ok();
-    place.run("convert in.csv out --partition-by a").fails(2, "brc: out: exists already (--force replaces it)");
+    place.run("convert in.csv out --partition-by a").fails(2, "brc: out: already exists (--force replaces it)");
     place.write("bad.csv", "a,b\n1,2\n3,4,5\n");
     place.run("convert bad.csv out --partition-by a --force --schema a:int64,b:int64").fails_with(3, "bad.csv");
     assert_eq!(place.run("cat out").text(), "b,a\n2,1\n4,3\n");

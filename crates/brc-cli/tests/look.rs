@@ -119,7 +119,7 @@ fn cat_selects_columns_and_rows() {
         place.run_of(&["cat", "t.csv", "--columns", "city,price", "--where", "day != 2", "-o", file]).ok();
         assert_eq!(place.run(&format!("cat {file}")).text(), "city,price\nOslo,0.50\nOslo,20.00\nVoss,3.75\n");
     }
-    place.run("cat t.csv -o t.parquet").fails_with(2, "exists already");
+    place.run("cat t.csv -o t.parquet").fails_with(2, "already exists");
     place.run("cat t.csv -o t.parquet --force").ok();
     assert_eq!(place.run("cat t.parquet").text(), place.run("cat t.csv").text());
     place.run("cat t.csv --columns town").fails_with(2, "brc: unknown column 'town' (columns: city, day, price)");

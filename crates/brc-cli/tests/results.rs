@@ -71,7 +71,7 @@ fn a_result_replaces_a_file_only_by_force_and_atomically() {
         arguments.extend(force.then_some("--force"));
         place.run_of(&arguments)
     };
-    ask(QUESTION, false).fails(2, "brc: answer.csv: exists already (--force replaces it)");
+    ask(QUESTION, false).fails(2, "brc: answer.csv: already exists (--force replaces it)");
     ask("select sqrt(-price / 0 + price), 1 // 0, cast(country as int64)", true).fails_with(1, "NO");
     assert_eq!(place.read("answer.csv"), b"kept\n");
     assert_eq!(place.names(), ["answer.csv", "orders.csv"]);

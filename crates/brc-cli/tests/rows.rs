@@ -138,7 +138,7 @@ fn commands_take_the_same_options() {
             let file = format!("{number}{}.buren", option.trim_matches('-'));
             assert!(with(&[option, &file]).ok().is_empty());
             assert_eq!(place.run(&format!("cat {file}")).text(), "price,city\n20.00,Oslo\n");
-            with(&[option, &file]).fails_with(2, "exists already");
+            with(&[option, &file]).fails_with(2, "already exists");
             with(&[option, &file, "--force"]).ok();
         }
         with(&["-o", "t.parquet", "--force"]).fails_with(2, "input and output are the same file");

@@ -277,7 +277,7 @@ fn metrics_work_with_any_command() {
     let page = String::from_utf8(place.read("q.html")).unwrap();
     assert!(page.contains("<svg class=\"wide\"") && page.contains("<svg class=\"narrow\""), "{page}");
     assert!(page.contains("--metrics q.html query t.txt") && page.contains(" UTC · "), "{page}");
-    place.run("query t.txt --metrics g.csv").fails(2, "brc: g.csv: exists already; --metrics writes a new file");
+    place.run("query t.txt --metrics g.csv").fails(2, "brc: g.csv: already exists; --metrics writes a new file");
     place.run("query none.txt --metrics n.csv").fails_with(1, "none.txt");
     assert!(place.read("n.csv").starts_with(b"seconds,"));
 }

@@ -155,6 +155,7 @@ fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     for measure in measures {
         match standing_in(leader, lines, measure) {
             Some(Standing::First(words)) => also.push(words),
+            Some(Standing::Behind(sentence)) if lost.is_empty() => lost.push(format!("But {sentence}")),
             Some(Standing::Behind(sentence)) => lost.push(sentence),
             None => {}
         }
@@ -162,7 +163,7 @@ fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     let figure = span(&level, query, time);
     let mut sentences = vec![match level.as_slice() {
         [line] => format!("{} is first in query time, with {figure}.", line.name()),
-        _ => format!("{} share the first place in query time, with {figure}.", names(&level)),
+        _ => format!("{} tie for first in query time, with {figure}.", names(&level)),
     }];
     if !also.is_empty() {
         sentences.push(format!("{} is also first in {}.", leader.encoding, also.join(", in ")));
@@ -203,7 +204,7 @@ fn standing_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Ra
     let (are, won, figure) =
         (if level.len() == 1 { "is" } else { "are" }, span(&level, measure, show), show(measure(own).value));
     let (first, own) = (names(&level), own.name());
-    Some(Standing::Behind(format!("But {first} {are} first in {what}, with {won}; {own} has {figure}.")))
+    Some(Standing::Behind(format!("{first} {are} first in {what}, with {won}; {own} has {figure}.")))
 }
 
 #[cfg(test)]
@@ -297,7 +298,7 @@ mod tests {
         for sentence in [
             "columns is first in query time, with 2.10 ms.",
             "But text small:9 is first in size, with 1.90 MB; columns small:9 has 2.10 MB.",
-            "But rows is first in time to convert, with 17.8 ms; columns has 20.8 ms.",
+            "\nrows is first in time to convert, with 17.8 ms; columns has 20.8 ms.",
             "columns (with statistics) answers in 1.05 ms: 100 % of the rows need not be read.",
         ] {
             assert!(text.contains(sentence), "{sentence}\n{text}");

@@ -86,7 +86,7 @@ impl Store {
             Err(error) if error.kind() == ErrorKind::InvalidData => String::new(),
             Err(error) => return Err(Error::io(&path, "read")(error)),
         };
-        let other = |what: String| Err(Error::Usage(format!("{}: {what} (--force measures anew)", path.display())));
+        let other = |what: String| Err(Error::Usage(format!("{}: {what} (--force measures again)", path.display())));
         let found: Results = match document::from_json(&text) {
             Ok(found) => found,
             Err(error) => return other(format!("was not written by this version of brc: {error}")),
@@ -103,7 +103,7 @@ impl Store {
     fn begin(&self, wanted: Results) -> Result<Results> {
         match REPORTS.iter().map(|name| self.directory.join(name)).find(|path| path.exists()) {
             Some(path) => Err(Error::Usage(format!(
-                "{}: exists already, without the {RESULTS} of a comparison (--force replaces it)",
+                "{}: already exists, without the {RESULTS} of a comparison (--force replaces it)",
                 path.display()
             ))),
             None => Ok(wanted),

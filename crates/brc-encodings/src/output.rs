@@ -117,7 +117,7 @@ impl Output {
                 Destination::Stream(Mutex::new(Stream::Local(open_stream(path, &found)?)))
             }
             (None, Some(_)) if !options.force => {
-                return Err(Error::Usage(format!("{}: exists already (--force replaces it)", path.display())));
+                return Err(Error::Usage(format!("{}: already exists (--force replaces it)", path.display())));
             }
             (None, found) => {
                 let target = follow_links(path);

@@ -33,17 +33,17 @@ impl OutputFolder {
         match fs::canonicalize(target) {
             Ok(found) => {
                 if !found.is_dir() {
-                    return usage("exists already and is no directory".to_owned());
+                    return usage("already exists and is not a directory".to_owned());
                 }
                 if inputs.iter().filter_map(|input| fs::canonicalize(input).ok()).any(|input| input.starts_with(&found))
                 {
                     return usage("an input lies in the output".to_owned());
                 }
                 if !force {
-                    return usage("exists already (--force replaces it)".to_owned());
+                    return usage("already exists (--force replaces it)".to_owned());
                 }
                 if let Some(other) = other_than_partitions(target)? {
-                    return usage(format!("holds '{other}', which no partition is; remove the directory yourself"));
+                    return usage(format!("holds '{other}', which is not a partition; remove the directory yourself"));
                 }
                 target_path = found;
             }

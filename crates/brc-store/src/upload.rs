@@ -72,7 +72,7 @@ impl Upload {
         count_request();
         match wait(async move { store.head(&key).await }).map_err(|error| self.failed(error))? {
             Ok(_) => {
-                let hint = "exists already (--force replaces it)";
+                let hint = "already exists (--force replaces it)";
                 Err(Error::Usage(format!("{}: {hint}", self.address.path.display())))
             }
             Err(StoreError::NotFound { .. }) => Ok(()),

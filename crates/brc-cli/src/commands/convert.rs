@@ -126,7 +126,7 @@ Examples:
 fn row_group(text: &str) -> Result<u64, String> {
     const RANGE: std::ops::RangeInclusive<u64> = 64 << 10..=64 << 20;
     let bytes = quantity::parse_bytes(text)?;
-    if RANGE.contains(&bytes) { Ok(bytes) } else { Err("must lie between 64k and 64M".to_owned()) }
+    if RANGE.contains(&bytes) { Ok(bytes) } else { Err("must be between 64k and 64M".to_owned()) }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

@@ -25,10 +25,10 @@ impl Preset for G1 {
     fn table(&self, shape: &Shape) -> Result<Box<dyn Blocks>> {
         let (groups, nulls) = (shape.groups.unwrap_or(100), shape.nulls.unwrap_or(0));
         if groups == 0 || groups > u64::from(u32::MAX) {
-            return Err(Error::Usage("--groups must lie between 1 and 4294967295".to_owned()));
+            return Err(Error::Usage("--groups must be between 1 and 4294967295".to_owned()));
         }
         if nulls > 100 {
-            return Err(Error::Usage("--nulls is a percentage, of 0 to 100".to_owned()));
+            return Err(Error::Usage("--nulls is a percentage from 0 to 100".to_owned()));
         }
         if shape.sorted && nulls > 0 {
             return Err(Error::Usage("--sorted cannot be combined with --nulls".to_owned()));

@@ -65,7 +65,7 @@ impl FileSchema {
         let is_record = |root: &Value| matches!(root["type"].as_str(), Some("record" | "error"));
         let record = root.as_object().filter(|_| is_record(&root));
         let record =
-            record.ok_or_else(|| Fault::unsupported("its values are no records, which are the rows of a table"))?;
+            record.ok_or_else(|| Fault::unsupported("its values are not records, as the rows of a table are"))?;
         let namespace = parser.define(record, "", Type::Null);
         let fields =
             record.get("fields").and_then(Value::as_array).ok_or_else(|| malformed("a record without fields"))?;

@@ -11,7 +11,7 @@ use brc_core::{Field, PhysicalType};
 /// Why it is invalid.
 pub(super) fn check(chunk: &Chunk, field: &Field) -> Result<(), String> {
     if chunk.layout.physical() != field.logical_type.physical() {
-        return Err(format!("its values are no values of type {}", field.logical_type));
+        return Err(format!("its values are not of type {}", field.logical_type));
     }
     if chunk.nulls > 0 && !field.nullable {
         return Err(format!("it has {} nulls, but is not nullable", chunk.nulls));

@@ -108,7 +108,7 @@ impl Writer {
         }
         let name = self.footer.name(column);
         Some(format!(
-            "--key has no effect: '{name}' has too many values, fewer than {MIN_ROWS_PER_KEY} rows each in every row group"
+            "--key has no effect: '{name}' has fewer than {MIN_ROWS_PER_KEY} rows per value in every row group"
         ))
     }
 
