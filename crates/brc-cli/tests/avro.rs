@@ -97,6 +97,13 @@ fn damaged_avro_files_are_corrupt() {
     }
     place.write("t.csv", (0..50_000).fold("a\n".to_owned(), |text, row| format!("{text}{row}\n")));
     place.run("convert t.csv o.avro").ok();
+    let verified = place.run("verify o.avro").text();
+    assert!(verified.starts_with("o.avro: OK (avro, 50,000 rows, "), "{verified}");
+    assert!(verified.ends_with("B); its rows have no checksums\n"), "{verified}");
+    for compression in ["snappy", "zstd"] {
+        place.run(&format!("convert t.csv c.avro --force --compression {compression}")).ok();
+        assert!(place.run("verify c.avro").text().ends_with("B)\n"), "{compression}");
+    }
     let own = place.read("o.avro");
     let sync = own[own.len() - 16..].to_vec();
     let blocks: Vec<_> = own.windows(16).enumerate().filter(|(_, it)| *it == sync).map(|(at, _)| at + 16).collect();

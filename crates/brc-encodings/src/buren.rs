@@ -60,7 +60,7 @@ impl Encoding for Buren {
 
     fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
         let verified = reader(input, options)?.verify(threads, progress)?;
-        Ok(Verified { rows: verified.rows, bytes: verified.bytes })
+        Ok(Verified { rows: verified.rows, bytes: verified.bytes, remark: None })
     }
 }
 

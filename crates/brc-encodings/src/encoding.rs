@@ -180,7 +180,7 @@ pub fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Resul
     whole(table)?;
     read_rows(table, threads, progress)?;
     let (rows, bytes) = (progress.rows.load(Relaxed) - progress.rejected_rows.load(Relaxed), table.bytes());
-    Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
+    Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)), remark: None })
 }
 
 /// The result of a verification.
@@ -190,6 +190,8 @@ pub struct Verified {
     pub rows: u64,
     /// The size of the file in bytes.
     pub bytes: u64,
+    /// What could not be checked.
+    pub remark: Option<&'static str>,
 }
 
 /// How to read a file, where the file does not say so itself.

@@ -54,7 +54,10 @@ fn golden_files_are_read() {
 fn damage_in_golden_files_is_detected() {
     let mut unseen = Vec::new();
     for (path, bytes) in files() {
-        assert_eq!(verify(from_disk(&path, &bytes)).unwrap(), Verified { rows: 4, bytes: bytes.len() as u64 });
+        assert_eq!(
+            verify(from_disk(&path, &bytes)).unwrap(),
+            Verified { rows: 4, bytes: bytes.len() as u64, remark: None }
+        );
         assert_eq!(verify(from_pipe(&path, &bytes)).unwrap().rows, 4);
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();

@@ -91,5 +91,6 @@ fn verify(args: &Args, file: &Path) -> Result<(String, Verified)> {
     let verified = watch(&progress, total, || encoding.verify(input, &options, args.threads.count(), &progress))?;
     changes::note_left_out(&progress);
     let (rows, size) = (decimal::counted(verified.rows, "row"), quantity::bytes(verified.bytes));
-    Ok((format!("{}: OK ({}, {rows}, {size})\n", file.display(), encoding.name()), verified))
+    let remark = verified.remark.map(|remark| format!("; {remark}")).unwrap_or_default();
+    Ok((format!("{}: OK ({}, {rows}, {size}){remark}\n", file.display(), encoding.name()), verified))
 }

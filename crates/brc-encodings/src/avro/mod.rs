@@ -12,10 +12,10 @@ mod values;
 mod writer;
 
 use crate::description::Description;
-use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified, read_all};
 use crate::input::Input;
 use brc_compress::Compression;
-use brc_core::{BatchWriter, Error, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
 use codec::Codec;
 use table::AvroTable;
 use writer::Writer;
@@ -75,6 +75,14 @@ impl Encoding for Avro {
     fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
         let table = AvroTable::open(input, options)?;
         Ok(Description::of_table(NAME, table.codec().compression(), &table))
+    }
+
+    fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
+        let is_compressed = input.compression.is_some();
+        let table = AvroTable::open(input, options)?;
+        let verified = read_all(&table, threads, progress)?;
+        let remark = (!is_compressed && !table.has_checksums()).then_some("its rows have no checksums");
+        Ok(Verified { remark, ..verified })
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {

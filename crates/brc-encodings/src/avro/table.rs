@@ -82,6 +82,11 @@ impl AvroTable {
     pub(super) fn codec(&self) -> Codec {
         self.header.codec
     }
+
+    /// Whether its rows may have checksums.
+    pub(super) fn has_checksums(&self) -> bool {
+        !matches!(self.codec(), Codec::Null | Codec::Deflate)
+    }
 }
 
 /// The header, and its end.
