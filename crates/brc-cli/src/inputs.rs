@@ -49,6 +49,13 @@ pub(crate) fn paths(files: &[FoundFile]) -> Vec<PathBuf> {
     files.iter().map(|file| file.path.clone()).collect()
 }
 
+/// The paths of the files, and of the directories in which they were found.
+pub(crate) fn sources(files: &[FoundFile]) -> Vec<PathBuf> {
+    let mut directories: Vec<_> = files.iter().filter_map(|file| file.directory.clone()).collect();
+    directories.dedup();
+    [paths(files), directories].concat()
+}
+
 impl Files {
     /// The names of the columns that are added to those of the files.
     ///

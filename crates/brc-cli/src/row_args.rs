@@ -2,7 +2,7 @@
 
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{Files, MemoryArgs, Opened, Source, Threads, target_encoding};
-use crate::inputs::{expand, paths};
+use crate::inputs::{expand, sources};
 use crate::render::{self, Format, format};
 use crate::{interrupt, quantity, stdout};
 use brc_core::{Result, identifier};
@@ -260,7 +260,7 @@ impl RowsArgs {
     pub(crate) fn answer(&self, query: &Query, usual: Option<&'static dyn Format>) -> Result<()> {
         let files = self.table.found()?;
         let Opened { table, .. } = self.table.open(&files)?;
-        let destination = self.output.destination_or(usual, paths(&files))?;
+        let destination = self.output.destination_or(usual, sources(&files))?;
         let mut resources = Resources::new(self.threads, &self.memory, &self.table.source);
         let takes_first = query.limit.is_some() && query.pick == Pick::First && query.order_by.is_empty();
         if takes_first && query.filter.is_none() {

@@ -213,6 +213,37 @@ fn rows_of_a_partition_keep_their_order() {
     }
 }
 
+/// A file written into a directory of inputs would be read with them the next time, so that rows count twice.
+#[test]
+fn outputs_in_the_directory_of_the_inputs_are_refused() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("g/below")).unwrap();
+    place.write("g/a.csv", "n,x\n1,2\n");
+    place.write("g/below/b.csv", "n,x\n3,4\n");
+    std::os::unix::fs::symlink("g/below", place.path("link")).unwrap();
+    let run = |words: &str, output: &str| {
+        let reason = "it would be one of the inputs next time: write it outside";
+        place.run(words).fails(2, &format!("brc: {output}: {reason} 'g'"));
+    };
+    for output in ["g/all.buren", "./g/below/all.buren", "link/all.buren"] {
+        run(&format!("convert g {output}"), output);
+        run(&format!("convert g {output} --append"), output);
+        run(&format!("cat g -o {output}"), output);
+        run(&format!("cat g --limit 1 -o {output}"), output);
+        run(&format!("query g --by n --agg sum(x) -o {output}"), output);
+    }
+    run("convert g g/out --partition-by n", "g/out");
+    run("convert g all.buren --rejects g/bad.tsv", "g/bad.tsv");
+    // These are not read.
+    place.run("convert g g/_all.buren").ok();
+    place.run("convert g g/below/.all.buren").ok();
+    fs::create_dir(place.path("g/_out")).unwrap();
+    place.run("convert g g/_out/all.buren").ok();
+    place.run("convert g all.buren").ok();
+    place.run("convert g/a.csv g/a.buren").ok();
+    assert_eq!(place.run("count all.buren").text(), "2\n");
+}
+
 #[test]
 fn a_failed_directory_leaves_the_old_one() {
     let place = Place::new();

@@ -68,13 +68,17 @@ impl Folder {
     }
 }
 
-/// The files in and below a directory, sorted by path. Names that begin with `.` or `_` are skipped.
+/// Whether files and directories of this name are read in a directory: those that begin with `.` or `_` are skipped.
+pub(crate) fn is_read(name: &OsStr) -> bool {
+    !matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
+}
+
+/// The files in and below a directory, sorted by path, that [are read](is_read).
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
 pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
-    let is_wanted = |name: &OsStr| !matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'));
-    let Tree { mut files, .. } = Tree::below(vec![directory.to_owned()], &is_wanted)?;
+    let Tree { mut files, .. } = Tree::below(vec![directory.to_owned()], &is_read)?;
     if files.is_empty() {
         let reason = "is a directory without files (names that begin with . or _ are ignored)";
         return Err(Error::Usage(format!("{}: {reason}", directory.display())));

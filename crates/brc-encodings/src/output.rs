@@ -6,6 +6,7 @@
 //!
 //! A file in a store is written sequentially and appears when it is complete.
 
+use crate::folders::is_read;
 use crate::platform::{self, Identity};
 use crate::temporary;
 use crate::unfinished::{Finish, Unfinished, directory};
@@ -24,7 +25,8 @@ pub struct OutputOptions {
     /// Whether [`Output::commit`] waits until the bytes are on disk. Otherwise a crash of the machine (not of the
     /// program) shortly afterwards may leave a damaged file.
     pub sync: bool,
-    /// Files that are read at the same time and must not be the target, under any name; `-` is standard input.
+    /// Files that are read at the same time and must not be the target, under any name, and directories that must not
+    /// hold it; `-` is standard input.
     pub inputs: Vec<PathBuf>,
 }
 
@@ -104,6 +106,9 @@ impl Output {
         };
         if found.as_ref().is_some_and(platform::has_contents) {
             refuse_inputs(path, standard, &options.inputs)?;
+        }
+        if standard.is_none() {
+            refuse_among(path, &options.inputs)?;
         }
         let destination = match (standard, found) {
             (Some(standard), _) => {
@@ -388,6 +393,25 @@ fn refuse_inputs(path: &Path, standard: Option<StandardStream>, inputs: &[PathBu
         source.is_ok_and(|source| source == target)
     };
     if inputs.iter().any(is_target) { Err(same_file(path)) } else { Ok(()) }
+}
+
+/// Rejects a target in or below a directory of inputs, unless its name is one that is skipped there.
+pub(crate) fn refuse_among(path: &Path, inputs: &[PathBuf]) -> Result<()> {
+    let target = follow_links(path);
+    let Ok(place) = fs::canonicalize(directory(&target)) else { return Ok(()) };
+    let is_among = |input: &&PathBuf| {
+        let top = if input.is_dir() { fs::canonicalize(input).ok() } else { None };
+        let below = top.as_ref().and_then(|top| place.strip_prefix(top).ok());
+        below.is_some_and(|below| below.iter().chain(target.file_name()).all(is_read))
+    };
+    match inputs.iter().find(is_among) {
+        Some(input) => Err(Error::Usage(format!(
+            "{}: it would be one of the inputs next time: write it outside '{}'",
+            path.display(),
+            input.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn same_file(path: &Path) -> Error {

@@ -1,5 +1,6 @@
 //! Output directories, replaced atomically: written under a temporary name beside the target.
 
+use crate::output::refuse_among;
 use crate::platform::sync_directory;
 use crate::remote::is_in_store;
 use crate::unfinished::{Kind, Temporary, directory};
@@ -50,6 +51,7 @@ impl OutputFolder {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(target, "create")(error)),
         }
+        refuse_among(target, inputs)?;
         let created = Temporary::create(&target_path, Kind::Directory);
         let (temporary, lock) = created.map_err(Error::io(target, "create"))?;
         Ok(Self { target: target_path, temporary, lock, force, sync })

@@ -3,7 +3,7 @@
 use super::convert::{refuse_delimiter, target_compression};
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{MemoryArgs, Opened, Threads, compression};
-use crate::inputs::paths;
+use crate::inputs::sources;
 use crate::row_args::{Limit, OutputArgs, Selection, TableArgs};
 use crate::text_args::delimiter;
 use crate::{changes, metrics};
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.output.format().is_some() {
         let Opened { table, .. } = args.table.open(&files)?;
         let resources = Resources::new(args.threads, &args.memory, &args.table.source);
-        args.output.destination(paths(&files))?.answer(&query, table.as_ref(), &resources)?;
+        args.output.destination(sources(&files))?.answer(&query, table.as_ref(), &resources)?;
         return Ok(());
     }
     args.write(&query, &files)
@@ -102,7 +102,7 @@ impl Args {
         let dictionary_bytes = Some(budget.dictionary_bytes());
         let create = CreateOptions { delimiter, dictionary_bytes, ..CreateOptions::new(compression) };
         crate::interrupt::clean_up_when_killed();
-        let options = self.output.options(paths(files));
+        let options = self.output.options(sources(files));
         let workers = budget.workers(self.threads.count(), row_group_bytes.unwrap_or(STREAMED));
         if self.selection.is_everything() && query.order_by.is_empty() && query.limit.is_none() {
             return self.copy(table.as_ref(), workers, |schema| {

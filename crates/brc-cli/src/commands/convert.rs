@@ -6,7 +6,7 @@ mod partitions;
 use crate::args::{ConversionMemory, Files, Source, Threads, compression, target_encoding};
 use crate::changes;
 use crate::failure::hint;
-use crate::inputs::{expand, paths};
+use crate::inputs::{expand, sources};
 use crate::progress::watch_table;
 use crate::row_args::{Columns, columns};
 use crate::text_args::delimiter;
@@ -177,7 +177,7 @@ impl<'a> Conversion<'a> {
         let opened = args.source.open_quietly(&files, &args.files, &options);
         let explained = |error| if has_types { error } else { appending::explained(error, args.output()) };
         let opened = opened.map_err(explained)?;
-        Self::of(args, to, paths(&files), opened.table, target)
+        Self::of(args, to, sources(&files), opened.table, target)
     }
 
     /// Like [`Conversion::begin`], for an open input instead of the named ones.
@@ -365,7 +365,8 @@ fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
     check_text_name(path)?;
     let file = Output::create(path, &args.output_options(inputs))?;
     let log = RejectLog::to(file, args.max_rejects);
-    Ok(if inputs.len() > 1 { log.naming_files() } else { log })
+    let files = inputs.iter().filter(|input| !input.is_dir()).count();
+    Ok(if files > 1 { log.naming_files() } else { log })
 }
 
 fn summary(converted: &Converted, seconds: f64) -> String {

@@ -6,7 +6,7 @@
 use super::{Args, skipped, target_compression};
 use crate::args::Opened;
 use crate::changes;
-use crate::inputs::{expand, paths};
+use crate::inputs::{expand, sources};
 use crate::progress::watch_table;
 use crate::{interrupt, printable, quantity};
 use brc_core::decimal::counted;
@@ -36,7 +36,7 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
     let compression = target_compression(args.output(), args.compression, to)?;
     let create = args.create_options(to, compression, args.memory.budget().dictionary_bytes())?;
     interrupt::clean_up_when_killed();
-    let folder = OutputFolder::create(args.output(), args.force, !args.no_sync, &paths(&files))?;
+    let folder = OutputFolder::create(args.output(), args.force, !args.no_sync, &sources(&files))?;
     let (progress, threads, memory) = (Progress::default(), args.threads.count(), args.memory.memory());
     let (_, answer) = watch_table(&progress, table, || sorted(columns).ask_within(table, threads, &memory, &progress))?;
     let partitions = Partitions { args, columns, to, create, folder: folder.path() };

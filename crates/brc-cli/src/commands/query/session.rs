@@ -4,7 +4,7 @@ use super::Args;
 use super::tables::{OpenTable, Tables};
 use crate::answer::Resources;
 use crate::commands::{schema, summarize::Summarizing};
-use crate::inputs::paths;
+use crate::inputs::sources;
 use crate::progress::watch_table;
 use crate::render::{Cells, Format, Header, Look, lay_out};
 use crate::{colour, explain, printable, stdout};
@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
         let query = Query { statistics: !no_statistics, timings: self.timings, ..query.clone() };
         let OpenTable { files, opened } = self.tables.get(table)?;
         let table = opened.table.as_ref();
-        let destination = output.destination_or(self.format, paths(files))?;
+        let destination = output.destination_or(self.format, sources(files))?;
         let resources = Resources::new(*threads, memory, source);
         let progress = Progress::default();
         let plan = watch_table(&progress, table, || query.bind(table, threads.count(), &progress))?;

@@ -7,7 +7,7 @@ use crate::answer::Destination;
 use crate::args::Opened;
 use crate::colour::{self, When};
 use crate::failure::is_closed_stdout;
-use crate::inputs::paths;
+use crate::inputs::{paths, sources};
 use crate::{changes, charsets};
 use brc_core::{Error, Progress, Result, Table, current_schema, read_rows};
 use brc_encodings::{FileIdentity, temporary};
@@ -55,9 +55,8 @@ impl QueryCommand {
         let query = Query { statistics: !args.no_statistics, ..query };
         let tables = Tables::new(&args, &inputs, false)?;
         let OpenTable { files, opened: Opened { table, .. } } = tables.into_table(name.as_ref())?;
-        let files = paths(&files);
-        let destination = prints.then(|| args.output.destination(files.clone())).transpose()?;
-        let open = OpenQuery { args, query, files, table: table.into(), destination };
+        let destination = prints.then(|| args.output.destination(sources(&files))).transpose()?;
+        let open = OpenQuery { args, query, files: paths(&files), table: table.into(), destination };
         open.check()?;
         Ok(open)
     }
