@@ -414,7 +414,7 @@ fn an_unsupported_compression_is_answered_with_the_supported_ones() {
     ] {
         let encoding = name.strip_prefix("x.").unwrap();
         let instead = "name the file without that extension, and add --compression";
-        let extension = by_name(own).and_then(|it| it.file_format()).unwrap().extensions()[0];
+        let extension = by_name(own).and_then(brc_compress::Compression::file_format).unwrap().extensions()[0];
         let reason = format!("{encoding} compresses its blocks: {instead} {own}");
         place.run(&format!("convert t.csv {name}.{extension}")).fails(2, &format!("brc: {name}.{extension}: {reason}"));
         let reason =
