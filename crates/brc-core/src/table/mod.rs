@@ -56,10 +56,10 @@ pub trait Table: Send + Sync {
         Ok(None)
     }
 
-    /// The columns of type string of which nearly all values in the first split look like another type.
+    /// The columns of type string of which nearly all values in the first rows look like another type.
     ///
     /// # Errors
-    /// If the split cannot be read.
+    /// If the rows cannot be read.
     fn doubtful_text(&self) -> Result<Vec<usize>> {
         Ok(Vec::new())
     }

@@ -6,7 +6,7 @@ use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, LogicalType, Result, RowFault, TextReason, identifier};
+use brc_core::{Column, LogicalType, Result, RowFault, TextReason, Value, identifier};
 use brc_text::form::{Form, GivenForms};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
@@ -61,21 +61,21 @@ impl Reader<'_> {
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
     }
 
-    /// Those of the columns of which nearly all values of the first split are of another type than text.
+    /// Those of the columns of which nearly all values of the first rows are of another type than text.
     ///
     /// # Errors
     /// If the text cannot be read.
     pub(super) fn doubtful_text(&self, strings: &[(usize, GivenForms)]) -> Result<Vec<usize>> {
         let columns: Vec<usize> = strings.iter().map(|(column, _)| *column).collect();
         let mut tallies: Vec<Tally> = strings.iter().map(|(_, given)| Tally::new(*given)).collect();
-        let mut values = EachValue(|index: usize, value: &[u8]| tallies[index].add(value));
-        self.read(&columns, STRING, self.format.clone(), &mut values, |_, _| false)?;
+        let mut start = Start { tallies: &mut tallies, rows: 0 };
+        self.read(&columns, STRING, self.format.clone(), &mut start, |_, _| false)?;
         let of_columns = columns.into_iter().zip(&tallies);
         Ok(of_columns.filter(|(_, tally)| tally.is_nearly_one_type()).map(|(column, _)| column).collect())
     }
 
-    /// Reads the columns, split by split, while `go_on` returns true for the lines of each.
-    fn read<O: Output<Error = Infallible>>(
+    /// Reads the columns, split by split, while `go_on` returns true for the lines of each, and the output is not full.
+    fn read<O: Output>(
         &self,
         wanted: &[usize],
         of_type: ColumnType,
@@ -92,10 +92,9 @@ impl Reader<'_> {
             let Some(location) = self.source.load(index, self.range, &mut buffer, &mut cost)? else { break };
             let text = if location.is_empty { &[][..] } else { buffer.as_slice() };
             parser.start(&columns);
-            let Ok(Scanned { lines, .. }) =
-                parser.parse(Piece { text, skip: location.skip, last: location.last }, output);
-            if !go_on(output, lines) || location.last {
-                break;
+            match parser.parse(Piece { text, skip: location.skip, last: location.last }, output) {
+                Ok(Scanned { lines, .. }) if !location.last && go_on(output, lines) => {}
+                Ok(_) | Err(_) => break,
             }
         }
         Ok(())
@@ -184,6 +183,44 @@ impl Tally {
     fn first_besides(&self, most: usize) -> Option<Vec<u8>> {
         let others = self.classes.iter().enumerate().filter(|(class, _)| *class != most);
         others.filter_map(|(_, class)| class.first.as_ref()).min().map(|(_, value)| value.clone())
+    }
+}
+
+/// How many rows tell which columns may be text because of a few values.
+const START_ROWS: usize = 1 << 11;
+
+/// Counts the values of the first rows.
+struct Start<'t> {
+    tallies: &'t mut [Tally],
+    rows: usize,
+}
+
+/// There are enough rows.
+struct Full;
+
+impl Output for Start<'_> {
+    type Error = Full;
+
+    fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), Full> {
+        for (tally, column) in self.tallies.iter_mut().zip(columns) {
+            for row in 0..rows {
+                if let Some(Value::Bytes(value)) = Value::of_row(column, row) {
+                    tally.add(value);
+                }
+            }
+        }
+        self.rows += rows;
+        if self.rows < START_ROWS { Ok(()) } else { Err(Full) }
+    }
+
+    fn keeps_bad_rows(&self) -> bool {
+        true
+    }
+
+    fn keep(&mut self, _: &BadRow<'_>) {}
+
+    fn refuse(&mut self, _: BadRow<'_>) -> Full {
+        Full
     }
 }
 
