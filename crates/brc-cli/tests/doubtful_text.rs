@@ -434,3 +434,19 @@ fn comments_that_name_other_columns_are_noted() {
     assert!(!found.stderr.contains("other columns"), "{}", found.stderr);
     assert_eq!(found.text(), "n\n4\n");
 }
+
+#[test]
+fn lines_of_nothing_but_blanks_are_no_rows() {
+    let place = Place::new();
+    for (text, rows) in [
+        ("a,b\n1,2\n   \n3,4\n \t\n", "a,b\n1,2\n3,4\n"),
+        ("Oslo;1.0\n\nBergen;2.0\n\n", "station,temperature\nOslo,1.0\nBergen,2.0\n"),
+    ] {
+        place.write("t.csv", text);
+        noted(&place.run("convert t.csv t.buren --force"), "2 rows written, 0 rejected");
+        noted(&place.run("convert t.csv t.buren --force"), "skipped 2 blank lines");
+        assert_eq!(query(text, "select *").text(), rows);
+    }
+    // In a single column they are values.
+    assert_eq!(query("a\nx\n  \ny\n", "select count(*) as n").text(), "n\n3\n");
+}

@@ -508,6 +508,20 @@ fn samples_may_start_anywhere() {
 }
 
 #[test]
+fn rows_inside_quotes_are_noted() {
+    let are_noted = |text: &str| notes(text).iter().any(|note| note.starts_with("a field contains whole rows in its"));
+    for text in [
+        "id\ttext\tn\n1\t\"Hello\t3\n2\tfine\t4\n3\tbye\"\t4\n4\tx\t5\n",
+        "id|text|n\n1|\"a|3\n2|b\"|4\n4|x|5\n5|y|6\n",
+    ] {
+        assert!(are_noted(text), "{text}");
+    }
+    for text in ["id,text,n\n1,\"a, b\nc\",3\n2,x,4\n", "id,text\n1,\"a\nb\nc\"\n2,x\n"] {
+        assert!(!are_noted(text), "{text}");
+    }
+}
+
+#[test]
 fn the_start_need_not_be_sampled() {
     let bytes = tricky_rows(20).into_bytes();
     let sniffed = sniff(&[Sample { bytes: &bytes, offset: 1000, is_end: true }], &DialectOverrides::default());

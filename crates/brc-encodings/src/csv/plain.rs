@@ -132,6 +132,12 @@ impl PlainRows {
         }
         let (line, length) = first_line(text);
         let mut values = Vec::with_capacity(2);
+        if line.is_empty() {
+            delivery.blank_lines += 1;
+            delivery.lines += 1;
+            window.advance(length);
+            return Ok(());
+        }
         match self.layout.parse(line, delivery.schema, &mut values) {
             Err(bad) => {
                 delivery.bad_row(line, byte, bad)?;

@@ -1,6 +1,7 @@
 //! Scans a text and delivers its rows.
 
 use super::{EmptyLines, IrregularRow, Reason, RowOptions, Rows, field};
+use crate::unquote::within_blanks;
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Cursor, FieldEnd, State, Syntax, scan};
 use memchr::{memchr, memchr_iter};
@@ -367,8 +368,10 @@ impl<'a> Scan<'a> {
         columns
     }
 
+    /// Whether the only field of a row has no bytes, or, unless it may be a value, nothing but blanks.
     fn is_empty(&self, end: FieldEnd) -> bool {
-        !end.is_quoted() && field(self.syntax, self.text, self.row, end).bytes.is_empty()
+        let bytes = field(self.syntax, self.text, self.row, end).bytes;
+        !end.is_quoted() && (bytes.is_empty() || self.options.columns > 1 && within_blanks(bytes).is_empty())
     }
 
     /// Handles a malformed byte in the current row, after which the cursor is. Returns whether there is more to do.

@@ -32,6 +32,8 @@ pub(super) struct Layout {
     pub(super) shifted: usize,
     /// The first column of text with an unquoted `\N` as a field, which MySQL and PostgreSQL write for null.
     pub(super) null_marks: Option<usize>,
+    /// Whether the quotes of some field enclose whole rows.
+    pub(super) has_rows_in_quotes: bool,
     /// Whether every second column is empty, as if the delimiter had two bytes.
     pub(super) is_doubled: bool,
     /// The number of rows of the table in the sample of the file's start.
@@ -145,6 +147,7 @@ impl Layout {
             width,
             shifted,
             null_marks: text_with_null_marks(&tables, first, width),
+            has_rows_in_quotes: tables.first().is_some_and(|table| has_rows_in_quotes(samples, table, dialect, width)),
             is_doubled: has_empty_columns_between(&tables, first, width),
             trailing: samples
                 .end()
@@ -185,6 +188,20 @@ fn other_header(tables: &[SampleRows<'_>], first: usize, width: usize, header: &
         is_empty(table.row(row - 1)) && are_names() && matches!(columns(), Comparison { alike: 0, unlike: 1.. })
     };
     rows.take(ROWS).find(is_header)
+}
+
+/// Whether a quoted field goes on over lines each of which would be a row if the quotes were text.
+fn has_rows_in_quotes(samples: &Samples<'_>, table: &SampleRows<'_>, dialect: &Dialect, width: usize) -> bool {
+    let (Delimiter::Byte(delimiter), end) = (dialect.delimiter, dialect.line_end.last_byte()) else { return false };
+    let text = samples.start();
+    let spans_rows = |row: &usize| {
+        let next = if row + 1 < table.len() { table.start(row + 1) } else { text.len() };
+        let lines = text[table.start(*row)..next].trim_ascii_end().split(|byte| *byte == end);
+        lines.clone().count() > 1
+            && lines.into_iter().all(|line| memchr::memchr_iter(delimiter, line).count() + 1 == width)
+    };
+    let is_long = |cell: &Cell<'_>| cell.is_quoted && memchr::memchr(end, cell.bytes).is_some();
+    width > 1 && (0..table.len()).filter(|row| table.row(*row).iter().any(is_long)).any(|row| spans_rows(&row))
 }
 
 /// The first column that has `\N` without quotes among text.

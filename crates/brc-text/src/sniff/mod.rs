@@ -273,7 +273,10 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
     } else {
         None
     };
-    marked.into_iter().chain(doubled).chain(header).collect()
+    let in_quotes = (layout.has_rows_in_quotes && overrides.quote.is_none()).then(|| {
+        "a field contains whole rows in its quotes; if these are part of the text, use --quote none".to_owned()
+    });
+    marked.into_iter().chain(doubled).chain(header).chain(in_quotes).collect()
 }
 
 /// Notes about rows below the header that are probably none; `skipped` lines are known to be before the table.

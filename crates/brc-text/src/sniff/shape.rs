@@ -5,6 +5,7 @@ use super::header::are_distinct;
 use super::kind::Kind;
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
+use crate::unquote::within_blanks;
 use std::collections::BTreeMap;
 
 /// The usual width of the rows, and where the table starts.
@@ -163,7 +164,7 @@ fn most_common(widths: impl Iterator<Item = usize>) -> usize {
     counts.iter().max_by_key(|(width, count)| (**count, **width)).map_or(1, |(width, _)| *width)
 }
 
-/// Whether a row has no bytes.
+/// Whether a row has nothing but blanks.
 pub(super) fn is_empty(row: &[Cell<'_>]) -> bool {
-    row.len() == 1 && row[0].is_empty() && !row[0].is_quoted
+    row.len() == 1 && !row[0].is_quoted && within_blanks(row[0].bytes).is_empty()
 }
