@@ -138,10 +138,13 @@ fn oracle(syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
         let mut wanted = true;
         if reason.is_none() {
             let is_comment = syntax.comment() == Some(rest[0]);
-            let line_end: &[&[u8]] = if syntax.line_end() == LineEnd::Lf { &[b"\n", b"\r\n"] } else { &[b"\r"] };
+            let line_ends: &[&[u8]] = if syntax.line_end() == LineEnd::Lf { &[b"\r\n", b"\n"] } else { &[b"\r"] };
+            let line = &rest[..length];
+            let line = line_ends.iter().find_map(|end| line.strip_suffix(*end)).unwrap_or(line);
+            let are_blank = options.columns > 1 && values.len() == 1 && line.iter().all(|byte| b" \t".contains(byte));
             if is_comment {
                 (reason, wanted) = (Some(Reason::Comment), options.report_comments);
-            } else if line_end.contains(&&rest[..length]) && options.empty_lines != EmptyLines::Row {
+            } else if (line.is_empty() || are_blank) && options.empty_lines != EmptyLines::Row {
                 (reason, wanted) = (Some(Reason::Empty), options.empty_lines == EmptyLines::Report);
             } else if values.len() != options.columns {
                 reason = Some(Reason::Columns { found: values.len() });
