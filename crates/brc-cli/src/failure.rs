@@ -53,7 +53,7 @@ fn hints(error: &Error) -> Vec<String> {
     }
     if let Error::UnsupportedValue(unsupported_value) = error {
         if let UnsupportedReason::Delimiter(_) = unsupported_value.fault {
-            hints.push("--delimiter sets a different delimiter".to_owned());
+            hints.push("--output-delimiter , writes a header, commas and quotes".to_owned());
         }
         if let UnsupportedReason::NotUtf8 = unsupported_value.fault {
             hints.push("--charset converts a text file to UTF-8, as in --charset latin1".to_owned());

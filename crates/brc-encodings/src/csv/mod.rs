@@ -88,7 +88,8 @@ impl Encoding for Csv {
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        let is_one_brc = *schema == Schema::one_brc();
+        // With commas it is an ordinary table, whose values may have quotes.
+        let is_one_brc = *schema == Schema::one_brc() && options.delimiter != Some(b',');
         let delimiter = options.delimiter.unwrap_or(if is_one_brc { preset::DELIMITER } else { b',' });
         check_separator(delimiter)?;
         if is_one_brc {
