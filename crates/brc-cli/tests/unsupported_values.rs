@@ -48,7 +48,9 @@ fn a_name_with_the_separator() {
     place.write("t.json", json(&[(21_000, "a;b"), (21_001, "c;d"), (29_000, "e;f")]));
     place.run("convert t.json t.buren --row-group 64k").ok();
     let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which contains the delimiter ';'";
-    let message = format!("brc: t.buren: {place_and_reason}\nbrc: --output-delimiter , writes a header, commas and quotes\n{HINT}");
+    let message = format!(
+        "brc: t.buren: {place_and_reason}\nbrc: --output-delimiter , writes a header, commas and quotes\n{HINT}"
+    );
     check(&place, "t.buren out.csv", &message);
     check(&place, "t.buren out.csv.gz", &message);
     place.run("convert t.buren commas.csv --output-delimiter ,").ok();

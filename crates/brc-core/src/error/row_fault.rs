@@ -67,9 +67,6 @@ pub enum RowFault {
     /// A value is this null token in a column without nulls.
     #[error("null ('{0}') in a column without nulls")]
     Null(String),
-    /// The line is empty.
-    #[error("empty line")]
-    EmptyLine,
     /// A string is empty.
     #[error("empty name")]
     EmptyName,

@@ -132,21 +132,14 @@ impl PlainRows {
         }
         let (line, length) = first_line(text);
         let mut values = Vec::with_capacity(2);
-        if line.is_empty() {
-            delivery.blank_lines += 1;
-            delivery.lines += 1;
-            window.advance(length);
-            return Ok(());
-        }
         match self.layout.parse(line, delivery.schema, &mut values) {
             Err(bad) => {
                 delivery.bad_row(line, byte, bad)?;
             }
-            Ok(()) => {
-                if let [Value::Text(name), Value::Number(number)] = values[..] {
-                    self.good_row(name, number, delivery)?;
-                }
-            }
+            Ok(()) => match values[..] {
+                [Value::Text(name), Value::Number(number)] => self.good_row(name, number, delivery)?,
+                _ => delivery.blank_lines += 1,
+            },
         }
         delivery.lines += 1;
         window.advance(length);

@@ -11,7 +11,7 @@ pub(super) enum Value<'a> {
     Number(i64),
 }
 
-/// Parses a row, without its line end, into one value per column.
+/// Parses a row, without its line end, into one value per column; an empty line has none.
 pub(super) fn parse<'a>(
     line: &'a [u8],
     schema: &Schema,
@@ -22,10 +22,10 @@ pub(super) fn parse<'a>(
     if line.len() > LONGEST_LINE {
         return Err(BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) });
     }
-    let last = schema.fields().len() - 1;
-    if line.is_empty() && last > 0 {
-        return Err(BadRow { column: None, fault: RowFault::EmptyLine });
+    if line.is_empty() {
+        return Ok(());
     }
+    let last = schema.fields().len() - 1;
     let mut rest = line;
     for (column, field) in schema.fields().iter().enumerate() {
         let bad = |fault| BadRow { column: Some(column), fault };
@@ -66,11 +66,12 @@ mod tests {
         let schema = Schema::parse("a:int,b:string,c:decimal(2)").unwrap();
         parse(b"7|x y|1.5", &schema, b'|', &mut values).unwrap();
         assert_eq!(values, [Value::Number(7), Value::Text(b"x y"), Value::Number(150)]);
+        parse(b"", &schema, b'|', &mut values).unwrap();
+        assert_eq!(values, []);
     }
 
     #[test]
     fn malformed_rows_report_error_and_column() {
-        assert_eq!(fault(b""), (None, RowFault::EmptyLine));
         assert_eq!(fault(b"a"), (Some(0), RowFault::MissingSeparator(b';')));
         assert_eq!(fault(b";1.0"), (Some(0), RowFault::EmptyName));
         assert_eq!(fault(b"a\0;1.0"), (Some(0), RowFault::NulByte));

@@ -42,11 +42,11 @@ fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRo
     Ok(schema.fields().iter().enumerate().map(value).collect())
 }
 
-/// Whether the line-based definition applies: no line has two objects, and the first object ends on its line.
+/// Whether the line-based definition applies: no line has two objects, and no object goes on below its first line.
 fn is_by_lines(text: &str) -> bool {
     let has_two = |line: &str| line.split('}').skip(1).any(|after| after.trim_start().starts_with('{'));
-    let first = text.trim_start().lines().next().unwrap_or_default();
-    !text.lines().any(has_two) && (!first.starts_with('{') || first.contains('}'))
+    let goes_on = |line: &str| line.trim_start().starts_with('{') && !line.contains('}');
+    !text.lines().any(|line| has_two(line) || goes_on(line))
 }
 
 fn parse(line: &[u8]) -> std::result::Result<Vec<String>, BadRow> {

@@ -88,7 +88,7 @@ pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
         byte += line.len() as u64;
         let line = line.strip_suffix(b"\n").map_or(line, strip_carriage_return);
         match parse(line) {
-            // If lines are objects, an empty line is not a row.
+            // An empty line is not a row.
             Ok(row) if row.is_empty() => {}
             Ok(row) => rows.push(row),
             Err(_) if keep_rejects => rejects.push((position.0, position.1, line.to_vec())),

@@ -28,7 +28,7 @@ impl Memory {
         let deliver = move |split: &Split, options: &ScanOptions, sink: &mut dyn Sink| {
             let Some(string) = strings.get(split.index as usize) else { return Ok(None) };
             if *string == Some("bad") {
-                let fault = brc_core::RowFault::EmptyLine;
+                let fault = brc_core::RowFault::EmptyName;
                 return Err(ScanError::BadRow { line_in_split: 0, byte: 0, column: Some(1), fault });
             }
             // Each split extends the dictionary.
@@ -186,7 +186,7 @@ fn malformed_rows_have_line_numbers_within_their_file() {
         tables[0].is_stream = is_stream;
         let table = union(tables, false, None).unwrap();
         let error = read_all(&table, threads, &Progress::default()).unwrap_err();
-        assert_eq!(error.to_string(), "b: line 3, byte 0, column 's': empty line");
+        assert_eq!(error.to_string(), "b: line 3, byte 0, column 's': empty name");
     }
 }
 
