@@ -448,5 +448,5 @@ fn lines_of_nothing_but_blanks_are_no_rows() {
         assert_eq!(query(text, "select *").text(), rows);
     }
     // In a single column they are values.
-    assert_eq!(query("x\n  \ny\n", "select count(*) as n").text(), "n\n3\n");
+    assert_eq!(query("a\nx\n  \ny\n", "select count(*) as n").text(), "n\n4\n");
 }
