@@ -2,7 +2,7 @@
 
 use crate::printable;
 use brc_core::decimal::counted;
-use brc_core::{ColumnChanges, Progress, Table, TextReason, identifier};
+use brc_core::{ColumnChanges, LogicalType, Progress, Table, TextReason, identifier};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The number of columns that messages list.
@@ -25,22 +25,31 @@ pub(crate) fn read(table: &dyn Table) -> Vec<String> {
     kinds.iter().flat_map(|kind| kind(&columns)).collect()
 }
 
-/// The columns that are text because of a few values: one line each. Reads the text again if there are any; there are
-/// none of a text that cannot be read again.
+/// The columns that are text because of a few values: one line each. Which values that are is found by reading the text
+/// again, unless that takes long. A text that cannot be read again has no such lines.
 pub(crate) fn text(table: &dyn Table) -> Vec<String> {
     let (schema, doubtful) = (table.inferred(), table.doubtful_text().unwrap_or_default());
     let fields = schema.as_deref().unwrap_or(table.schema()).fields();
-    let reason = |&column: &usize| match table.why_text(column).ok()?? {
-        TextReason::Undecided { .. } => None,
-        TextReason::Others { others, values, .. } if !TextReason::are_slips(others, values) => None,
-        reason => Some(reason.of(&fields.get(column)?.name)),
+    let read_again = table.bytes().map_or(0, |bytes| (MAX_BYTES / bytes.max(1)) as usize);
+    let reason = |(index, (column, expected)): (usize, &(usize, LogicalType))| {
+        let name = &fields.get(*column)?.name;
+        if index < read_again {
+            return table.why_text(*column).ok()?.filter(TextReason::is_slip).map(|reason| reason.of(name));
+        }
+        let named = identifier::in_list(name);
+        Some(format!(
+            "'{name}' is text, but nearly all of its first values are {expected}; --type '{named}={expected}' --rejects \
+             FILE sets the rows of the others aside"
+        ))
     };
-    let lines = doubtful.iter().take(MAX_COLUMNS).filter_map(reason);
+    let lines = doubtful.iter().enumerate().take(MAX_COLUMNS).filter_map(reason);
     let more = doubtful.len().saturating_sub(MAX_COLUMNS) as u64;
-    let rest =
-        (more > 0).then(|| format!("{} may be text because of a few values, too", counted(more, "other column")));
+    let rest = (more > 0).then(|| format!("{} may be text because of a few values, too", counted(more, "more column")));
     lines.chain(rest).collect()
 }
+
+/// How many bytes are read again to find the values that make columns text.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The null tokens that were recognised although no option names them: one line per column.
 fn nulled(columns: &[Column<'_>]) -> Vec<String> {

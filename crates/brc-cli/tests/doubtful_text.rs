@@ -374,7 +374,11 @@ fn a_value_that_makes_a_column_text_is_named_by_conversions() {
     assert!(!outcome.stderr.contains("'name' is text"), "{}", outcome.stderr);
     noted(&place.run("convert t.csv t.parquet --rejects bad.csv"), note);
     // From a pipe, and of several files.
-    noted(&place.pipe("convert - piped.buren", &place.read("t.csv")), note);
+    let outcome = place.pipe("convert - piped.buren", &place.read("t.csv"));
+    noted(
+        &outcome,
+        "'day' is text, but nearly all of its first values are date; --type 'day=date' --rejects FILE sets",
+    );
     place.write("u.csv", "id,day,name\n1,2024-01-05,x\n");
     noted(&place.run("convert u.csv t.csv both.buren"), "line 1,001 of t.csv)");
     // Long after the sample; and dates that are written in several ways.
@@ -387,8 +391,8 @@ fn a_value_that_makes_a_column_text_is_named_by_conversions() {
         "'day' is text because its values are written in several ways: '31/12/2024', but also '2024-12-31'",
     );
     // Codes, of which many are numbers.
-    let codes: String = (0..90).map(|row| format!("{row},1{row}\n{row},0{row}\n")).collect();
-    place.write("codes.csv", format!("id,zip\n{codes}"));
+    let codes: String = (0..300).map(|row| format!("{row},{},a\n", 10_000 + row)).collect();
+    place.write("codes.csv", format!("id,zip,number\n{codes}1,02139,b\n"));
     let outcome = place.run("convert codes.csv codes.buren");
     assert!(!outcome.stderr.contains("is text"), "{}", outcome.stderr);
 }
@@ -430,6 +434,10 @@ fn comments_that_name_other_columns_are_noted() {
     noted(&query(format!("{fields}{rows}{other}{rows}"), "select count(*)"), note);
     let many = rows.repeat(20_000);
     noted(&query(format!("{fields}{rows}#Date: today\n{many}{other}{rows}"), "select count(*)"), note);
+    for comment in ["#Fields:  date time  c-ip sc-status time-taken", "#Fields: are as above, of one day", "#date"] {
+        let found = query(format!("{fields}{rows}{comment}\n{rows}"), "select count(*)");
+        assert!(!found.stderr.contains("other columns"), "{comment}: {}", found.stderr);
+    }
     let found = query(format!("{fields}{rows}#Date: today\n{fields}{rows}"), "select count(*) as n");
     assert!(!found.stderr.contains("other columns"), "{}", found.stderr);
     assert_eq!(found.text(), "n\n4\n");

@@ -55,7 +55,10 @@ fn a_name_with_the_separator() {
     check(&place, "t.buren out.csv.gz", &message);
     place.run("convert t.buren commas.csv --output-delimiter ,").ok();
     assert!(place.read("commas.csv").starts_with(b"station,temperature\nHamburg,1.5\n"));
-    assert_eq!(place.run("query commas.csv --where station='a;b' --agg count() --format csv").text(), "station,count()\na;b,1\n");
+    assert_eq!(
+        place.run("query commas.csv --where station='a;b' --agg count() --format csv").text(),
+        "station,count()\na;b,1\n"
+    );
     // Other CSV output has quotes.
     place.write("t.txt", text(&[(21_000, b"a;b"), (21_001, b"c,d"), (29_000, b"e\"f")]));
     place.run("convert t.txt u.buren --delimiter tab --row-group 64k").ok();

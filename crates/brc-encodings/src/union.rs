@@ -15,15 +15,16 @@ mod scanner;
 mod translation;
 
 use brc_core::{
-    ColumnChanges, ColumnStatistics, Conjunct, Error, Predicate, Progress, PruneResult, Result, ScanOptions, Scanner,
-    Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, current_schema, read_rows,
+    ColumnChanges, ColumnStatistics, Conjunct, Error, LogicalType, Predicate, Progress, PruneResult, Result,
+    ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, current_schema,
+    read_rows,
 };
 use columns::{Origin, combine, origins};
 pub use constants::ConstantColumn;
 use conversion::Conversion;
 use numbering::Numbering;
 use scanner::UnionScanner;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -269,12 +270,13 @@ impl Table for Union {
         Ok(None)
     }
 
-    fn doubtful_text(&self) -> Result<Vec<usize>> {
-        let mut found = BTreeSet::new();
+    fn doubtful_text(&self) -> Result<Vec<(usize, LogicalType)>> {
+        let mut found = BTreeMap::new();
         for (table, origins) in self.tables.iter().zip(&self.origins) {
-            let doubtful = table.doubtful_text()?;
-            let is_it = |origin: &Origin| matches!(origin, Origin::Column { own, .. } if doubtful.contains(own));
-            found.extend((0..).zip(origins).filter(|(_, origin)| is_it(origin)).map(|(column, _)| column));
+            for (own_doubtful, expected) in table.doubtful_text()? {
+                let is_it = |origin: &Origin| matches!(origin, Origin::Column { own, .. } if *own == own_doubtful);
+                found.extend(origins.iter().position(is_it).map(|column| (column, expected)));
+            }
         }
         Ok(found.into_iter().collect())
     }

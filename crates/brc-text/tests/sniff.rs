@@ -333,6 +333,12 @@ fn layouts_are_detected() {
             "space, header",
             "Tag¦Wert¦(mm)¦Druck",
         ),
+        (
+            "Sales report\nRoom 1,20\nRoom 2,30\nRoom 3,45\n".to_owned(),
+            "',', no header, 1 preamble line",
+            "column_1¦column_2",
+        ),
+        ("1 2,3\n4 5,6\n7 8,9\n".to_owned(), "',', no header", "column_1¦column_2"),
         ("Main 5,12\nHigh 7,13\nLow 8,14\n".to_owned(), "',', no header", "column_1¦column_2"),
         ("time v,mass\n10:00 a,5\n11:00 b,6\n".to_owned(), "',', header", "time v¦mass"),
         ("2026-01-01 10:00:00,12\n2026-01-02 11:00:00,13\n".to_owned(), "',', no header", "column_1¦column_2"),
@@ -463,6 +469,7 @@ fn doubtful_readings_are_noted() {
         assert_eq!(list(end), [""; 0], "{end}");
     }
     assert_eq!(notes("name\nAnn\nBo\n(2 rows)\n"), [count]);
+    assert_eq!(notes("item,n\na,1\n10 records in total,2\n"), [""; 0]);
     assert_eq!(notes("Messwert;x\n11,5;1\n12,25;2\n"), [""; 0]);
 }
 
@@ -516,7 +523,11 @@ fn rows_inside_quotes_are_noted() {
     ] {
         assert!(are_noted(text), "{text}");
     }
-    for text in ["id,text,n\n1,\"a, b\nc\",3\n2,x,4\n", "id,text\n1,\"a\nb\nc\"\n2,x\n"] {
+    for text in [
+        "name,place\nBob,\"12 High St\nLondon, UK\"\nAnn,x\n",
+        "id,text,n\n1,\"a, b\nc\",3\n2,x,4\n",
+        "id,text\n1,\"a\nb\nc\"\n2,x\n",
+    ] {
         assert!(!are_noted(text), "{text}");
     }
 }

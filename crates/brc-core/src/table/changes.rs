@@ -43,14 +43,28 @@ pub enum TextReason {
     },
 }
 
-/// Of so many values, one may be a slip.
-const ONE_SLIP: u64 = 100;
+/// Of at least so many values, one may be a slip, and of more a part.
+const LEAST_VALUES: u64 = 10;
+const SLIPS_IN: u64 = 100;
 
 impl TextReason {
-    /// Whether so few values of a column are unlike the others that they are probably slips: one, or 1 %.
+    /// Whether so few values of a column are unlike the others that they are probably slips: one of ten, or 1 %.
     #[must_use]
     pub fn are_slips(others: u64, values: u64) -> bool {
-        others <= 1.max(values / ONE_SLIP) && 2 * others < values
+        values >= LEAST_VALUES && others <= 1.max(values / SLIPS_IN)
+    }
+
+    /// Whether it is about slips rather than about codes, of which some begin with a zero.
+    #[must_use]
+    pub fn is_slip(&self) -> bool {
+        match self {
+            Self::Others { value, others, values, .. } => {
+                let is_code = value.starts_with(b"0") && value.iter().all(u8::is_ascii_digit);
+                Self::are_slips(*others, *values) && !is_code
+            }
+            Self::SeveralForms { .. } => true,
+            Self::Undecided { .. } => false,
+        }
     }
 
     /// The reason and its remedy for a column of that name, as a sentence for users.

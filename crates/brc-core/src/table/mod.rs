@@ -17,6 +17,7 @@ pub use scanner::{ScanError, Scanned, Scanner, SkippedLines};
 pub use sink::{ColumnSummary, Numbers, Sink, Summary, Sums};
 pub use writer::{BatchWriter, ColumnarWriter, Cut, Part, PartEncoder};
 
+use crate::LogicalType;
 use crate::dictionary::Dictionary;
 use crate::error::{Result, RowFault};
 use crate::predicate::ColumnStatistics;
@@ -56,11 +57,11 @@ pub trait Table: Send + Sync {
         Ok(None)
     }
 
-    /// The columns of type string of which nearly all values in the first rows look like another type.
+    /// The columns of type string of which nearly all values in the first rows look like another type, and that type.
     ///
     /// # Errors
     /// If the rows cannot be read.
-    fn doubtful_text(&self) -> Result<Vec<usize>> {
+    fn doubtful_text(&self) -> Result<Vec<(usize, LogicalType)>> {
         Ok(Vec::new())
     }
 

@@ -225,7 +225,7 @@ impl Table for CsvTable {
         self.with_reader(|reader| reader.why_text(column, &self.names[column], given))
     }
 
-    fn doubtful_text(&self) -> Result<Vec<usize>> {
+    fn doubtful_text(&self) -> Result<Vec<(usize, LogicalType)>> {
         let types = self.types();
         let given = |column: &ColumnType| match column {
             ColumnType::Inferred { seen, exact: false, given }

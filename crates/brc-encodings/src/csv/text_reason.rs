@@ -61,17 +61,17 @@ impl Reader<'_> {
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
     }
 
-    /// Those of the columns of which nearly all values of the first rows are of another type than text.
+    /// Those of the columns of which nearly all values of the first rows are of another type than text, and that type.
     ///
     /// # Errors
     /// If the text cannot be read.
-    pub(super) fn doubtful_text(&self, strings: &[(usize, GivenForms)]) -> Result<Vec<usize>> {
+    pub(super) fn doubtful_text(&self, strings: &[(usize, GivenForms)]) -> Result<Vec<(usize, LogicalType)>> {
         let columns: Vec<usize> = strings.iter().map(|(column, _)| *column).collect();
         let mut tallies: Vec<Tally> = strings.iter().map(|(_, given)| Tally::new(*given)).collect();
         let mut start = Start { tallies: &mut tallies, rows: 0 };
         self.read(&columns, STRING, self.format.clone(), &mut start, |_, _| false)?;
         let of_columns = columns.into_iter().zip(&tallies);
-        Ok(of_columns.filter(|(_, tally)| tally.is_nearly_one_type()).map(|(column, _)| column).collect())
+        Ok(of_columns.filter_map(|(column, tally)| Some((column, tally.nearly_one_type()?))).collect())
     }
 
     /// Reads the columns, split by split, while `go_on` returns true for the lines of each, and the output is not full.
@@ -175,8 +175,11 @@ impl Tally {
         (self.values > 0 && 2 * self.classes[most].values >= self.values).then_some(most)
     }
 
-    fn is_nearly_one_type(&self) -> bool {
-        self.most().is_some_and(|most| TextReason::are_slips(self.values - self.classes[most].values, self.values))
+    /// The type of nearly all values.
+    fn nearly_one_type(&self) -> Option<LogicalType> {
+        let class = &self.classes[self.most()?];
+        let are_slips = TextReason::are_slips(self.values - class.values, self.values);
+        are_slips.then(|| class.logical_type(&self.given))
     }
 
     /// The first value of a different class.

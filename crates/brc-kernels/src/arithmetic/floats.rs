@@ -96,7 +96,7 @@ impl Rounding {
 /// precision of floats.
 ///
 /// The decimals are those of the shortest decimal number that the float is nearest to: 1.005, which is a little less in
-/// binary, is rounded to 1.01, as the decimal number 1.005 is. `are_narrow` are floats of 32 bits, and remain such.
+/// binary, is rounded to 1.01, as the decimal number 1.005 is, if the result has no more than 15 digits. `are_narrow` are floats of 32 bits, and remain such.
 pub fn round(level: Level, rounding: Rounding, decimals: i32, are_narrow: bool, values: &mut [f64]) {
     let digits = Digits { decimals, are_narrow };
     match rounding {
@@ -116,14 +116,20 @@ struct Digits {
     are_narrow: bool,
 }
 
-/// The whole number nearest to a scaled value; `half` is the value half way between the two whole numbers around it.
-/// Scaling may move a value across this, which is the float nearest to a decimal number.
+/// The whole number nearest to a scaled value. `half` is the unscaled float nearest to the number half way between the
+/// whole numbers around it: scaling may round a value to the other side of that number. Beyond [`MAX_DIGITS`] the floats
+/// are too far apart to tell.
 #[inline(always)]
 fn nearest(value: f64, scaled: f64, half: f64) -> f64 {
     let whole = scaled.trunc();
-    let is_half = (scaled - whole).abs() > 0.25 && value.abs() >= half.abs();
+    let fraction = (scaled - whole).abs();
+    let is_half =
+        if scaled.abs() < MAX_DIGITS { fraction > 0.25 && value.abs() >= half.abs() } else { fraction >= 0.5 };
     whole + f64::from(u8::from(is_half)).copysign(scaled)
 }
+
+/// Whole numbers up to here, and a half more, have at most 15 digits, which no two decimal numbers share as a float.
+const MAX_DIGITS: f64 = 1e14;
 
 /// Floats from here on are integers, and not all of these.
 const TWO_TO_53: f64 = 9_007_199_254_740_992.0;

@@ -42,8 +42,19 @@ impl Binder<'_> {
     }
 
     pub(super) fn is_in(&mut self, operand: &Syntax, list: &[Syntax]) -> Result {
-        let items: Vec<_> = list.iter().map(|item| (Comparison::Equal, item)).collect();
-        self.compare_with_all(operand, &items, Predicate::Or, disjunction)
+        let is_null = |item: &&Syntax| item.kind == Kind::Literal(Literal::Null);
+        let values = list.iter().filter(|item| !is_null(item));
+        let items: Vec<_> = values.map(|item| (Comparison::Equal, item)).collect();
+        let null = list.iter().find(is_null).map(|_| Typed::literal(LogicalType::Bool, None));
+        if items.is_empty() {
+            self.value(operand)?;
+            return Ok(null.unwrap_or_else(|| disjunction(Vec::new())));
+        }
+        let is_in = self.compare_with_all(operand, &items, Predicate::Or, disjunction)?;
+        Ok(match null {
+            Some(null) => disjunction(vec![is_in, null]),
+            None => is_in,
+        })
     }
 
     /// `case operand when … when …`: the conditions.
@@ -71,10 +82,6 @@ impl Binder<'_> {
         let value = self.operand(operand, others.len() - others.iter().filter(is_constant).count())?;
         let (mut tests, mut conditions) = (Vec::new(), Vec::new());
         for (comparison, other) in others {
-            if others.len() > 1 && other.kind == Kind::Literal(Literal::Null) {
-                conditions.push(Typed::literal(LogicalType::Bool, None));
-                continue;
-            }
             match self.compared(&value, *comparison, other)? {
                 Compared::Test(test) => tests.push(test),
                 Compared::Condition(condition) => conditions.push(condition),

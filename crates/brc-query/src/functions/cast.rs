@@ -1,10 +1,11 @@
 //! `cast(x as type)`, `try_cast(x as type)`: a value in another type. Exact numbers are rounded half away from zero;
-//! what does not fit is an error, or null. An integer is a date of a year up to 9999 as the days since
-//! 1970-01-01, a timestamp as this many of its units.
+//! what does not fit is an error, or null. An integer is cast to a date as the days since 1970-01-01,
+//! for the years 1 to 9999, and to a timestamp as so many of its units.
 
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
 use crate::values::error::EvalError;
+use crate::values::number::Number as Decimal;
 use crate::values::view::{Rows, View, ViewData};
 use brc_core::{Array, ArrayData, LogicalType, TimeUnit, Value, calendar, float32};
 use brc_kernels::arithmetic::{Rounding, round};
@@ -65,6 +66,9 @@ fn is_point_in_time(it: LogicalType) -> bool {
 
 /// A value as one of another type; `None` if there is none.
 type Conversion = Box<dyn Fn(Value<'_>) -> Option<Number> + Send + Sync>;
+
+/// Floats from here on are integers, and not all of these.
+const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
 
 enum Number {
     Integer(i128),
@@ -141,7 +145,12 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
                 let mut value = [value];
                 round(Level::Portable, Rounding::Nearest, decimals, from == LogicalType::Float32, &mut value);
                 let digits = (value[0] * power).round();
-                (digits.abs() < 1e38).then_some(Number::Integer(digits as i128))
+                // Beyond, not all integers are floats.
+                let integer = match digits.abs() < TWO_TO_53 {
+                    true => digits as i128,
+                    false => Decimal::new(&format!("{}", value[0])).floor(to.scale()).0,
+                };
+                (digits.abs() < 1e38).then_some(Number::Integer(integer))
             })
         }
         (_, LogicalType::Float64) if is_exact_number(from) => {

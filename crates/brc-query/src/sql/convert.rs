@@ -5,7 +5,7 @@ use super::parser::Places;
 use super::{Call, Kind, Literal, Syntax, SyntaxError, types};
 use crate::sql::suggestions::{unknown_function, unknown_operator};
 use crate::values::number::Number;
-use brc_core::{Comparison, LogicalType};
+use brc_core::Comparison;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, Interval, Spanned, TrimWhereField,
     UnaryOperator, Value,
@@ -92,7 +92,7 @@ impl Converter<'_> {
                 let Some(logical_type) = types::logical_type(&data_type) else {
                     return self
                         .refuse(format!("the type {data_type}"), position)
-                        .map_err(|error| error.with_hint(&format!(" (types: {})", LogicalType::FORMS)));
+                        .map_err(|error| error.with_hint(&format!(" (types: {})", types::FORMS)));
                 };
                 let attempt = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
                 Kind::Cast { inner: self.boxed(*expr)?, logical_type, attempt }

@@ -209,7 +209,7 @@ impl Suggestion {
     }
 }
 
-/// What is written like functions, and is taken for one only if it is not written so.
+/// Forms that are no functions, but look like them; they are looked up as one only with the wrong number of arguments.
 const CHOICES: [(&[&str], &str); 3] = [
     (&["coalesce", "ifnull", "nvl"], "coalesce(a, b, …)"),
     (&["nullif"], "nullif(a, b)"),

@@ -40,6 +40,10 @@ const NAMES: [(&str, &str); 32] = [
     ("timestamp with time zone", "timestamp with zone"),
 ];
 
+/// The type syntax, for messages.
+pub(super) const FORMS: &str = "bool, int8, int16, int32, int64 (or int), uint64, decimal(PRECISION[, SCALE]), float32, float64, \
+     date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary, uuid";
+
 /// The number of digits of a second in SQL, and the unit in our names of types.
 const UNITS: [(&str, &str); 4] = [("0", "s"), ("3", "ms"), ("6", "us"), ("9", "ns")];
 

@@ -244,14 +244,19 @@ fn rows_are_answered() {
             "1.01 -10.0 2.68 0.7 4.4",
         ),
         (
+            "select round(34843000000000.004::float64, 2), round(9331352388.813154::float64, 5), \
+             8591709028925207.0::float64::decimal(38,2), -569371946992852.9::float64::decimal(38,2) limit 1",
+            "34843000000000.0 9331352388.81315 8591709028925207.00 -569371946992852.90",
+        ),
+        (
             "select date_trunc(month, date '2024-02-29'), date_diff(DAY, date '2024-01-01', '2024-03-01'), \
              year('2024-02-01'), hour('2024-02-01 07:30'), make_date(2024, 2, 29) limit 1",
             "2024-02-01 60 2024 7 2024-02-29",
         ),
         (
             "select x in (x, null), x in (100, null) is null, x not in (x, null), nullif(t, null) = t, \
-             (x > 100)::float64 limit 1",
-            "true true false true 0.0",
+             (x > 100)::float64, x in (null) is null, 1 in (null, 1) limit 1",
+            "true true false true 0.0 true true",
         ),
         ("select x offset 1 row fetch next 1 rows only", "0.0"),
         ("select x limit all offset 9 rows", "4.0"),

@@ -148,9 +148,9 @@ struct Scan<'a> {
     blank: u64,
 }
 
-/// What comes before the first delimiter.
-fn first_word(text: &[u8]) -> &[u8] {
-    text.split(|byte| b" \t:,;|".contains(byte)).next().unwrap_or_default()
+/// The words of a comment that may be names.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| b" \t\r\n,;|".contains(byte)).filter(|word| !word.is_empty())
 }
 
 impl<'a> Scan<'a> {
@@ -328,12 +328,13 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// Whether a comment names other columns than the one that names those of the table.
+    /// Whether a comment names other columns than the one that names those of the table: as many, and mostly the same.
     fn names_others(&self, comment: &[u8]) -> bool {
         let Some(names) = &self.options.names else { return false };
         let prefix = comment.iter().take_while(|byte| b"#%/-".contains(byte)).count();
-        let (names, others) = (names.trim_ascii(), comment[prefix..].trim_ascii());
-        others != names && !first_word(others).is_empty() && first_word(others) == first_word(names)
+        let (names, others): (Vec<&[u8]>, Vec<&[u8]>) = (words(names).collect(), words(&comment[prefix..]).collect());
+        let known = others.iter().filter(|word| names.contains(word)).count();
+        names.len() == others.len() && names != others && 2 * known >= names.len()
     }
 
     /// Drops the empty fields between blanks from the next `count` ends, which are one row. Returns the number of

@@ -19,7 +19,8 @@ pub(super) fn are_in_list(samples: &Samples<'_>) -> bool {
 }
 
 /// Whether, by this split, all commas are in numbers, in rows of one width: below a first row without any, or next to
-/// values alone. Next to values, the first row may also be a title.
+/// values alone. Next to values, the first row may also be a title. A single column of such numbers may as well be the
+/// ends and beginnings of fields between commas, unless there are times of day beside it.
 pub(super) fn are_in_numbers(tables: &[SampleRows<'_>], shape: Shape, are_typed: bool) -> bool {
     let rows = || tables.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row));
     let has_comma = |cell: &&Cell<'_>| !cell.is_quoted && cell.bytes.contains(&b',');
@@ -27,7 +28,13 @@ pub(super) fn are_in_numbers(tables: &[SampleRows<'_>], shape: Shape, are_typed:
     let Some(first) = rows().next() else { return false };
     let is_plain = !first.iter().any(|cell| has_comma(&cell));
     let titles = usize::from(is_plain && are_typed && first.len() != shape.width);
+    let commas = |row: &'_ [Cell<'_>]| (0..row.len()).filter(|column| has_comma(&&row[*column])).collect::<Vec<_>>();
+    let mut columns: Vec<usize> = rows().flat_map(commas).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let is_clock = |cell: &Cell<'_>| cell.bytes.contains(&b':') && Kind::of(cell) == Kind::Time;
     shape.width > 1
+        && (columns.len() > 1 || rows().flatten().any(is_clock))
         && shape.usual + titles == shape.rows
         && with_comma.peek().is_some()
         && (are_typed || is_plain)

@@ -56,6 +56,10 @@ pub(super) fn take_row_count(table: &mut SampleRows<'_>) -> Option<RowCount> {
 
 /// Whether a row is like `(3 rows affected)`, `3 rows in set (0.01 sec)`, or `3 rows` if it is apart from the others.
 fn counts_rows(row: &[Cell<'_>], is_apart: bool) -> bool {
+    let is_between_others = row.len() > 1 && row.iter().any(|cell| cell.bytes.contains(&b' '));
+    if is_between_others && row.iter().filter(|cell| !cell.is_empty()).count() > 1 {
+        return false;
+    }
     let words = row.iter().flat_map(|cell| cell.bytes.split(|byte| *byte == b' '));
     let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
     let [number, noun, rest @ ..] = words.as_slice() else { return false };
@@ -67,7 +71,8 @@ fn counts_rows(row: &[Cell<'_>], is_apart: bool) -> bool {
     let is_closed = digits.len() < number.len() && words[words.len() - 1].contains(&b')');
     let says_so = match rest {
         [] => is_closed || is_apart,
-        [verb, ..] => is(verb, &["affected", "selected", "returned", "fetched", "found", "in"]),
+        [word, set, ..] if is(word, &["in"]) => is(set, &["set"]),
+        [verb, ..] => is(verb, &["affected", "selected", "returned", "fetched", "found"]),
     };
     !digits.is_empty()
         && digits.iter().all(u8::is_ascii_digit)

@@ -201,7 +201,8 @@ fn has_rows_in_quotes(samples: &Samples<'_>, table: &SampleRows<'_>, dialect: &D
             && lines.into_iter().all(|line| memchr::memchr_iter(delimiter, line).count() + 1 == width)
     };
     let is_long = |cell: &Cell<'_>| cell.is_quoted && memchr::memchr(end, cell.bytes).is_some();
-    width > 1 && (0..table.len()).filter(|row| table.row(*row).iter().any(is_long)).any(|row| spans_rows(&row))
+    // A single delimiter in each line may be chance.
+    width > 2 && (0..table.len()).filter(|row| table.row(*row).iter().any(is_long)).any(|row| spans_rows(&row))
 }
 
 /// The first column that has `\N` without quotes among text.

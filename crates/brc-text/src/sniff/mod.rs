@@ -201,7 +201,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     let best = &ranked[0];
     let has_two_returns = best.dialect.line_end != LineEnd::Cr && layout::have_two_returns(&samples);
     report.line_end(best.dialect.line_end, &line_ends, seen);
-    let is_list = known.delimiter.is_none() && commas::are_in_list(&samples);
+    let is_list = known.delimiter.is_none() && known.header != Some(false) && commas::are_in_list(&samples);
     report.syntax(&ranked, declared, is_list);
     dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
 

@@ -93,7 +93,7 @@ fn delimiters(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<(Delim
     if let Some(delimiter) = overrides.delimiter {
         return vec![(delimiter, 1.0)];
     }
-    if commas::are_in_list(samples) {
+    if overrides.header != Some(false) && commas::are_in_list(samples) {
         return vec![(LIST_DELIMITER, 1.0)];
     }
     let occurs = |delimiter: Delimiter| match delimiter {
