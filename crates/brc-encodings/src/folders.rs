@@ -73,7 +73,7 @@ pub(crate) fn is_read(name: &OsStr) -> bool {
     !matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
 }
 
-/// The files in and below a directory, sorted by path, that [are read](is_read).
+/// The files in and below a directory, sorted by path. Names that begin with `.` or `_` are skipped.
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
