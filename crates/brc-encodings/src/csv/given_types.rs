@@ -68,7 +68,7 @@ pub(super) fn find_forms(
     let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
     let projection: Vec<usize> = open.iter().map(|column| column.index).collect();
     let mut parser = TableParser::new(format.clone(), &vec![string; columns.len()], &projection);
-    let Ok(_) = parser.parse(sample, &mut EachValue(|position: usize, value: &[u8]| open[position].add(value)));
+    let Ok(_) = parser.parse(sample, &mut EachValue::of_all(|position: usize, value: &[u8]| open[position].add(value)));
     open.iter().filter_map(|column| column.seen.decimal()).for_each(|decimal| inference.learn_decimal(decimal));
     for column in open {
         if let ColumnType::Fixed { form, .. } = &mut columns[column.index] {

@@ -6,7 +6,7 @@ use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, LogicalType, Result, RowFault, TextReason, Value, identifier};
+use brc_core::{Column, LogicalType, Result, RowFault, TextReason, identifier};
 use brc_text::form::{Form, GivenForms};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
@@ -34,7 +34,7 @@ impl Reader<'_> {
     /// If the text cannot be read.
     pub(super) fn why_text(&self, column: usize, name: &str, given: GivenForms) -> Result<Option<TextReason>> {
         let mut tally = Tally::new(given);
-        let mut values = EachValue(|_, value: &[u8]| tally.add(value));
+        let mut values = EachValue::of_all(|_, value: &[u8]| tally.add(value));
         self.read(&[column], STRING, self.format.clone(), &mut values, |_, _| true)?;
         let Some(most) = tally.most() else { return Ok(None) };
         let class = &tally.classes[most];
@@ -68,7 +68,7 @@ impl Reader<'_> {
     pub(super) fn doubtful_text(&self, strings: &[(usize, GivenForms)]) -> Result<Vec<(usize, LogicalType)>> {
         let columns: Vec<usize> = strings.iter().map(|(column, _)| *column).collect();
         let mut tallies: Vec<Tally> = strings.iter().map(|(_, given)| Tally::new(*given)).collect();
-        let mut start = Start { tallies: &mut tallies, rows: 0 };
+        let mut values = EachValue::of_first(START_ROWS, |index: usize, value: &[u8]| tallies[index].add(value));
         let (mut buffer, mut cost) = (SplitText::default(), ReadCost::default());
         if let Some(location) = self.source.load(0, self.range, &mut buffer, &mut cost)?.filter(|it| !it.is_empty) {
             let text = buffer.as_slice();
@@ -79,8 +79,7 @@ impl Reader<'_> {
             };
             let (types, mut parser) = self.parser(&columns, STRING, self.format.clone());
             parser.start(&types);
-            // An error says that there are enough rows.
-            let _ = parser.parse(piece, &mut start);
+            let Ok(_) = parser.parse(piece, &mut values);
         }
         let of_columns = columns.into_iter().zip(&tallies);
         Ok(of_columns.filter_map(|(column, tally)| Some((column, tally.nearly_one_type()?))).collect())
@@ -212,41 +211,6 @@ impl Tally {
 /// words with digits.
 const START_ROWS: usize = 100;
 const START_BYTES: usize = 64 << 10;
-
-/// Counts the values of the first rows.
-struct Start<'t> {
-    tallies: &'t mut [Tally],
-    rows: usize,
-}
-
-/// There are enough rows.
-struct Full;
-
-impl Output for Start<'_> {
-    type Error = Full;
-
-    fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), Full> {
-        for (tally, column) in self.tallies.iter_mut().zip(columns) {
-            for row in 0..rows.min(START_ROWS - self.rows) {
-                if let Some(Value::Bytes(value)) = Value::of_row(column, row) {
-                    tally.add(value);
-                }
-            }
-        }
-        self.rows += rows;
-        if self.rows < START_ROWS { Ok(()) } else { Err(Full) }
-    }
-
-    fn keeps_bad_rows(&self) -> bool {
-        true
-    }
-
-    fn keep(&mut self, _: &BadRow<'_>) {}
-
-    fn refuse(&mut self, _: BadRow<'_>) -> Full {
-        Full
-    }
-}
 
 /// Finds the line of the first row with an invalid value in a column.
 struct FirstBad {

@@ -2,6 +2,7 @@
 
 use super::{Binder, Result, literal};
 use crate::aggregates::AggregateFunction;
+use crate::functions::cast::is_clock;
 use crate::functions::extreme::MAX_VALUES;
 use crate::functions::typed::{FunctionName, Node, Scalar, Typed};
 use crate::functions::{Function, Mismatch, like_prefix};
@@ -98,7 +99,8 @@ impl Binder<'_> {
                     (Some(found), Some(syntax)) => {
                         let is_row_by_row = needed.contains("constant") && found.constant().is_none();
                         let varies = if is_row_by_row { " that is not constant" } else { "" };
-                        let is_moved = ["+", "-"].contains(&name) && arguments.iter().any(is_time);
+                        let is_moved =
+                            ["+", "-"].contains(&name) && arguments.iter().any(|it| is_clock(it.logical_type));
                         let hint = if is_moved { "; time is added as in t + interval '1 day'" } else { "" };
                         let found = format!("{}{varies}{hint}", self::found(found));
                         self.mismatch(format!("'{name}' {needed}, found {found}"), syntax.position, &arguments)
@@ -211,10 +213,6 @@ fn found(argument: &Typed) -> String {
         Some(Some(number)) if argument.logical_type.is_numeric() => number.value().to_text(argument.logical_type),
         Some(Some(_)) | None => argument.logical_type.to_string(),
     }
-}
-
-fn is_time(argument: &Typed) -> bool {
-    matches!(argument.logical_type, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
 }
 
 /// Strings of a column that begin with something are a range, if the pattern says no more.

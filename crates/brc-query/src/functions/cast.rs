@@ -64,6 +64,11 @@ fn is_point_in_time(it: LogicalType) -> bool {
     matches!(it, LogicalType::Date | LogicalType::Timestamp { .. })
 }
 
+/// Whether values are dates, times of day or both.
+pub(crate) fn is_clock(it: LogicalType) -> bool {
+    is_point_in_time(it) || matches!(it, LogicalType::Time { .. })
+}
+
 /// A value as one of another type; `None` if there is none.
 type Conversion = Box<dyn Fn(Value<'_>) -> Option<Number> + Send + Sync>;
 
@@ -117,8 +122,6 @@ fn reason(from: LogicalType, to: LogicalType) -> String {
 }
 
 fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
-    let is_clock =
-        |it: LogicalType| matches!(it, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. });
     Some(match (from, to) {
         _ if from == to || to == LogicalType::String => Box::new(same),
         (LogicalType::String, LogicalType::Binary) => Box::new(same),

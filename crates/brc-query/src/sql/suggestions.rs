@@ -19,6 +19,8 @@ const fn remark(names: &'static [&'static str], remark: &'static str) -> Suggest
     Suggestion { names, instead: "", remark }
 }
 
+const IN_BRC_SQL: &str = "brc-sql has it, and all of SQL, over the same files";
+
 static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     // Dates and times.
     Suggestion {
@@ -103,10 +105,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     ),
     instead(&["regex_extract", "regexp_extract_all"], "regexp_extract(s, '([a-z]+)', 1)"),
     instead(&["padleft", "leftpad"], "lpad(s, 5, '0')"),
-    remark(
-        &["repeat", "reverse", "initcap", "ascii", "chr", "md5", "sha256", "translate"],
-        "brc-sql has it, and all of SQL, over the same files",
-    ),
+    remark(&["repeat", "reverse", "initcap", "ascii", "chr", "md5", "sha256", "translate"], IN_BRC_SQL),
     instead(&["startswith", "starts", "has_prefix"], "starts_with(s, 'prefix')"),
     instead(&["endswith", "has_suffix"], "ends_with(s, 'suffix')"),
     instead(&["includes", "str_contains"], "contains(s, 'part')"),
@@ -128,7 +127,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     // Numbers.
     instead(&["isnan", "is_nan"], "x = cast('NaN' as float64)"),
     instead(&["isfinite", "is_finite"], "abs(x) < cast('inf' as float64)"),
-    remark(&["bit_and", "bit_or", "bit_xor"], "brc-sql has it, and all of SQL, over the same files"),
+    remark(&["bit_and", "bit_or", "bit_xor"], IN_BRC_SQL),
     remark(
         &[
             "sin", "cos", "tan", "cot", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "radians", "degrees",
