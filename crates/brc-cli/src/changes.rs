@@ -196,11 +196,19 @@ pub(crate) fn note_unread(table: &dyn Table) {
     }
 }
 
-/// Notes on standard error how many malformed rows and comments were left out.
+/// A row that is left out because it repeats the header.
+pub(crate) const REPEATED_HEADER: &str = "repeated header";
+
+/// Notes on standard error how many malformed rows, comments and repeated headers were left out.
 pub(crate) fn note_left_out(progress: &Progress) {
     let comments = progress.comment_lines.load(Relaxed);
     if comments > 0 {
         message!("note: skipped {} (--comment sets the prefix, or none)", counted(comments, "comment line"));
+    }
+    let headers = progress.repeated_headers.load(Relaxed);
+    if headers > 0 {
+        let them = if headers == 1 { "it" } else { "them" };
+        message!("note: skipped {} (--header yes keeps {them})", counted(headers, REPEATED_HEADER));
     }
     if let Some(line) = renamings(progress.renamings.load(Relaxed)) {
         message!("note: {line}");

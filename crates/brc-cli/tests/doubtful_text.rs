@@ -458,3 +458,44 @@ fn lines_of_nothing_but_blanks_are_no_rows() {
     // In a single column they are values.
     assert_eq!(query("a\nx\n  \ny\n", "select count(*) as n").text(), "n\n4\n");
 }
+
+#[test]
+fn repeated_headers_are_skipped() {
+    let rows: String = (0..3000).map(|row| format!("{row},x{row}\n")).collect();
+    for (text, count) in [
+        ("id,name\n1,a\n2,b\nid,name\n3,c\n".to_owned(), 3),
+        ("\u{feff}id,name\r\n1,a\r\n\u{feff}id,name\r\n2,b\r\n\u{feff}id,name\r\n3,c".to_owned(), 3),
+        (format!("id,name\n{rows}id,name\n{rows}id,name"), 6000),
+        ("\"id\",\"name\"\n1,a\n\"id\",\"name\"\n2,b\n".to_owned(), 2),
+        (
+            "id  name   at\n1   a      2024-01-01\n2   b      2024-01-02\nid  name   at\n3   c      2024-01-03\n"
+                .to_owned(),
+            3,
+        ),
+    ] {
+        let found = query(&text, "select count(*) as n, min(id) > -1 as typed");
+        noted(&found, "repeated header");
+        assert_eq!(found.text(), format!("n,typed\n{count},true\n"), "{text}");
+    }
+    let place = Place::new();
+    place.write("t.csv", "id,name\n1,a\nid,name\n2,b\n");
+    noted(&place.run("cat t.csv"), "note: skipped 1 repeated header (--header yes keeps it)");
+    noted(&place.run("convert t.csv t.buren"), "2 rows written, 0 rejected");
+    noted(&place.run("convert t.csv u.buren"), "skipped 1 repeated header");
+    assert_eq!(place.run("cat t.csv --header yes").text(), "id,name\n1,a\nid,name\n2,b\n");
+}
+
+#[test]
+fn rows_that_may_equal_the_header_are_rows() {
+    // The only column, all columns text, names that are values.
+    for (text, expected) in [
+        ("word\nthe\nword\nof\n", "word\nthe\nword\nof\n"),
+        ("key,value\nkey,value\nother,thing\n", "value\n"),
+        ("name,2019,2020\na,1,2\nname,2019,2020\nb,3,4\n", "name,2019,2020\na,1,2\nname,2019,2020\nb,3,4\n"),
+    ] {
+        let found = query(text, "select *");
+        assert!(!found.stderr.contains("repeated"), "{}", found.stderr);
+        let found = found.text();
+        assert!(found.contains(expected), "{found}");
+    }
+}

@@ -154,3 +154,27 @@ fn endless_streams_are_abandoned() {
         .fails_with(2, "neither in group by nor inside an aggregate");
     endless("$BRC cat - --names a,b --columns c").fails_with(2, "unknown column 'c'");
 }
+
+/// Rows of another program, which have no frames, are read in order even from a file.
+#[test]
+fn files_without_frames_can_be_queried_twice() {
+    let place = Place::new();
+    let ids = 0..200_000u32;
+    place.write("t.msgpack", ids.flat_map(|id| [&[0x91, 0xce][..], &id.to_be_bytes()].concat()).collect::<Vec<u8>>());
+    let schema = ["--schema", "id:int64", "--format", "csv"];
+    let twice = "select count(*) as n; select count(*) as n, max(id) as most";
+    let found = place.run_of(&[&["query", "t.msgpack", twice][..], &schema].concat());
+    assert_eq!(found.text(), "n\n200000\nn,most\n200000,199999\n");
+    // More distinct values than the first attempt to count them allows.
+    let distinct = "select count(distinct id) as d, count(*) as n";
+    let found = place.run_of(&[&["query", "t.msgpack", distinct][..], &schema].concat());
+    assert_eq!(found.text(), "d,n\n200000,200000\n");
+    place.shell("seq -f '%.0f' 1 200000 | sed 's/$/,x/' > rows.txt").ok();
+    for (file, from) in [("t.msgpack", "msgpack"), ("rows.txt", "csv")] {
+        let schema = if from == "csv" { "'id:int64,k:string' --header no" } else { "id:int64" };
+        let query = "select count(distinct id) as d, count(*) as n";
+        let found = place
+            .shell(&format!("cat {file} | \"$BRC\" query - --from {from} --schema {schema} '{query}' --format csv"));
+        assert_eq!(found.text(), "d,n\n200000,200000\n", "{from}");
+    }
+}

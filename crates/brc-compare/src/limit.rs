@@ -42,6 +42,10 @@ impl Table for FirstRows<'_> {
         None
     }
 
+    fn is_read_once(&self) -> bool {
+        self.table.is_read_once()
+    }
+
     fn header_lines(&self) -> u64 {
         self.table.header_lines()
     }

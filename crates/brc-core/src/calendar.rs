@@ -177,14 +177,18 @@ pub fn parse_wide_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i
 
 /// Parses a UTC offset to seconds.
 fn parse_offset(text: &[u8]) -> Option<i64> {
-    let (hours, minutes) = match *text {
+    let (sign, digits) = match text {
         [b'Z' | b'z'] => return Some(0),
-        [_, h, i] => ([h, i], [b'0'; 2]),
-        [_, h, i, m, n] | [_, h, i, b':', m, n] => ([h, i], [m, n]),
+        [b'+', digits @ ..] => (1, digits),
+        [b'-', digits @ ..] => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = match *digits {
+        [h, i] => ([h, i], [b'0'; 2]),
+        [h, i, m, n] | [h, i, b':', m, n] => ([h, i], [m, n]),
         _ => return None,
     };
     let (hours, minutes) = (number(&hours)?, number(&minutes)?);
-    let sign = if text[0] == b'-' { -1 } else { 1 };
     (hours <= 23 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
@@ -268,6 +272,9 @@ mod tests {
         assert_eq!(parse_time(b"01:02:03.5", unit), Some(3_723_500));
         assert_eq!(parse_time(b"01:02:03.500000", unit), Some(3_723_500));
         assert_eq!(text(|out| write_time(3_723_500, unit, out)), "01:02:03.500");
+        for text in ["2024-03-01 01:30:00Z05", "2024-03-01 01:30:00Z05:00", "2024-03-01 01:30:00z0500"] {
+            assert_eq!(parse_timestamp(text.as_bytes(), TimeUnit::Second, true), None, "{text}");
+        }
         let instant = parse_timestamp(b"2024-03-01T01:30:00+02:00", TimeUnit::Second, true).unwrap();
         assert_eq!(text(|out| write_timestamp(instant, TimeUnit::Second, true, out)), "2024-02-29 23:30:00Z");
         assert_eq!(parse_timestamp(b"1970-01-02", TimeUnit::Second, false), Some(86_400));

@@ -37,6 +37,8 @@ pub struct Progress {
     pub comment_lines: AtomicU64,
     /// Those of them that name other columns.
     pub renamings: AtomicU64,
+    /// Rows of finished splits that repeat the header of their text.
+    pub repeated_headers: AtomicU64,
     /// Whether the scan should end because no more rows are needed.
     is_stopped: AtomicBool,
 }
@@ -50,6 +52,7 @@ impl Progress {
         self.rejected_rows.store(0, Relaxed);
         self.comment_lines.store(0, Relaxed);
         self.renamings.store(0, Relaxed);
+        self.repeated_headers.store(0, Relaxed);
     }
 
     /// Ends the scan soon, as if its sinks needed no more rows ([`Error::Stopped`]), and all later scans with this
@@ -229,6 +232,7 @@ impl Shared<'_> {
         self.progress.rejected_rows.fetch_add(scanned.rejects.len(), Relaxed);
         self.progress.comment_lines.fetch_add(scanned.skipped_lines.comments, Relaxed);
         self.progress.renamings.fetch_add(scanned.skipped_lines.renamings, Relaxed);
+        self.progress.repeated_headers.fetch_add(scanned.skipped_lines.repeated_headers, Relaxed);
         self.lock().counts.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
         Ok(true)

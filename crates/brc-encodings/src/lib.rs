@@ -65,6 +65,7 @@ mod rows;
 mod stream_copy;
 pub mod temporary;
 mod text;
+mod turns;
 mod unfinished;
 pub mod union;
 mod warnings;

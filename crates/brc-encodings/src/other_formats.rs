@@ -1,8 +1,8 @@
 //! File formats that brc does not read, recognised by their first bytes, so that the error can name them. Unsupported
 //! compressions are recognised earlier ([`brc_compress::unsupported`]).
 
-use crate::text::BYTE_ORDER_MARK;
 use brc_core::{Error, Result};
+use brc_text::BYTE_ORDER_MARK;
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -2,6 +2,7 @@
 
 use crate::columnar::array_batches::ArrayBatches;
 use crate::columnar::{self, arrow_columns, guarded, table_metadata};
+use crate::turns::{Turns, read_once};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema as ArrowSchema};
 use brc_core::{
@@ -9,7 +10,6 @@ use brc_core::{
     UnsupportedColumn,
 };
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The approximate size of a split in bytes.
 const SPLIT_BYTES: usize = 32 << 20;
@@ -26,8 +26,7 @@ pub struct RecordBatches {
     schema: Schema,
     /// The positions of the columns in a record batch.
     positions: Vec<usize>,
-    source: Mutex<RemainingBatches>,
-    moved: Condvar,
+    source: Turns<RemainingBatches>,
 }
 
 /// The remaining record batches.
@@ -37,8 +36,6 @@ struct RemainingBatches {
     batch: Option<RecordBatch>,
     /// The rows per split, once the first record batch is known.
     split_rows: Option<usize>,
-    /// The next split to read.
-    next: u64,
 }
 
 impl RecordBatches {
@@ -59,25 +56,15 @@ impl RecordBatches {
             }
         }
         let schema = columnar::schema(name, fields, unsupported_columns)?.with_metadata(metadata(&arrow));
-        let source = Mutex::new(RemainingBatches { reader, batch: None, split_rows: None, next: 0 });
-        Ok(Self { name: name.to_owned(), schema, positions, source, moved: Condvar::new() })
+        let source = Turns::new(RemainingBatches { reader, batch: None, split_rows: None });
+        Ok(Self { name: name.to_owned(), schema, positions, source })
     }
 
     /// The rows of a split; none after the last. A thread that requests a later split waits until earlier ones are
     /// read.
     fn read(&self, split: u64) -> Result<Vec<RecordBatch>> {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-        while source.next < split {
-            source = self.moved.wait(source).unwrap_or_else(PoisonError::into_inner);
-        }
-        if source.next > split {
-            return Err(Error::Usage(format!("{}: can be read only once", self.name.display())));
-        }
-        let rows = source.take().map_err(|error| self.error(error));
-        source.next += 1;
-        drop(source);
-        self.moved.notify_all();
-        rows
+        let mut source = self.source.turn(split).ok_or_else(|| read_once(&self.name))?;
+        source.take().map_err(|error| self.error(error))
     }
 
     fn error(&self, error: ArrowError) -> Error {
@@ -157,6 +144,10 @@ impl Table for RecordBatches {
 
     fn bytes(&self) -> Option<u64> {
         None
+    }
+
+    fn is_read_once(&self) -> bool {
+        true
     }
 
     fn split(&self, index: u64) -> Option<Split> {

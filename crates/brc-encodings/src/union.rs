@@ -282,7 +282,7 @@ impl Table for Union {
     }
 
     fn read_nulls_as_text(&self) -> bool {
-        self.tables.iter().filter(|table| table.read_nulls_as_text()).count() > 0
+        self.tables.iter().fold(false, |any, table| table.read_nulls_as_text() || any)
     }
 
     fn may_gain_columns(&self) -> bool {
@@ -314,6 +314,10 @@ impl Table for Union {
 
     fn bytes(&self) -> Option<u64> {
         self.tables.iter().map(|table| table.bytes()).sum()
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.tables.iter().any(|table| table.is_read_once())
     }
 
     fn split(&self, index: u64) -> Option<Split> {

@@ -38,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         max_row: 16 << 20,
         should_be_utf8: true,
         names: None,
+        header: None,
     };
     let splits = splits(&bytes[header + 1..]);
     let unknown =

@@ -10,6 +10,9 @@ use std::fmt;
 use std::io::{self, Read};
 use std::str::FromStr;
 
+/// U+FEFF in UTF-8.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// How bytes encode characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -27,7 +27,7 @@ pub mod typed;
 pub mod unquote;
 pub mod write;
 
-pub use charset::{Charset, CharsetError, TextReader};
+pub use charset::{BYTE_ORDER_MARK, Charset, CharsetError, TextReader};
 pub use dialect::{Delimiter, Dialect, DialectError, DialectOverrides, LineEnd};
 pub use form::{Form, GivenForms, GivenNumber, NumberForm, TableForms, TimeForm};
 pub use sniff::{Finding, Part, Sample, Sniffed, sniff, sniff_rows};

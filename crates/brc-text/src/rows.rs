@@ -3,7 +3,7 @@
 //! [`structure`](brc_kernels::structure) finds fields without knowing how many a row should have. A [`RowScanner`]
 //! returns batches of [`Rows`], in which every row has one field per column, so that column parsers need no checks.
 //! Everything else is returned as [`IrregularRow`]s with their bytes, line and [`Reason`]. No text is lost: each byte
-//! belongs to a row, an irregular row or a skipped line.
+//! belongs to a row, an irregular row or a skipped line: a comment, an empty line, or the header again.
 //!
 //! # Blanks
 //! If runs of spaces and tabs separate fields, there are no empty fields, and the last column takes the rest of the
@@ -42,6 +42,8 @@ pub struct RowOptions {
     pub report_comments: bool,
     /// The comment that names the columns, without its prefix.
     pub names: Option<Vec<u8>>,
+    /// The header without its line end. Rows that repeat it, as in concatenated files, are skipped.
+    pub header: Option<Vec<u8>>,
 }
 
 impl RowOptions {
@@ -51,7 +53,14 @@ impl RowOptions {
     /// Options for a table with `columns` columns; empty lines and comments are skipped.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        Self { columns, max_row: Self::MAX_ROW, empty_lines: EmptyLines::Skip, report_comments: false, names: None }
+        Self {
+            columns,
+            max_row: Self::MAX_ROW,
+            empty_lines: EmptyLines::Skip,
+            report_comments: false,
+            names: None,
+            header: None,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Writes fields, with quotes where they are needed to read the value back unchanged.
 
+use crate::charset::BYTE_ORDER_MARK;
 use crate::dialect::{Delimiter, Dialect};
 use crate::typed::NullTokens;
 
@@ -48,7 +49,6 @@ impl FieldWriter {
     }
 
     fn needs_quotes(&self, value: &[u8]) -> bool {
-        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
         let [first, .., last] = value else {
             return value.first().is_none_or(|byte| self.is_special(*byte) || is_odd_end(*byte)) || self.is_null(value);
         };

@@ -146,6 +146,8 @@ fn oracle(syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
                 (reason, wanted) = (Some(Reason::Comment), options.report_comments);
             } else if (line.is_empty() || are_blank) && options.empty_lines != EmptyLines::Row {
                 (reason, wanted) = (Some(Reason::Empty), options.empty_lines == EmptyLines::Report);
+            } else if options.header.as_deref().is_some_and(|header| is_header(line, header)) {
+                wanted = false;
             } else if values.len() != options.columns {
                 reason = Some(Reason::Columns { found: values.len() });
             }
@@ -158,6 +160,11 @@ fn oracle(syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
         at += used;
     }
     table
+}
+
+/// Whether a line repeats the header, after a byte order mark or not.
+fn is_header(line: &[u8], header: &[u8]) -> bool {
+    line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line) == header
 }
 
 /// The length of a row, its fault, and its values.
@@ -240,10 +247,17 @@ fn csv() -> Syntax {
 fn dialects() -> impl Strategy<Value = (Syntax, RowOptions)> {
     let empty = prop_oneof![Just(EmptyLines::Skip), Just(EmptyLines::Report), Just(EmptyLines::Row)];
     let max_row = prop_oneof![2 => Just(RowOptions::MAX_ROW), 1 => 1usize..120];
-    let options =
-        (1usize..4, max_row, empty, any::<bool>()).prop_map(|(columns, max_row, empty_lines, report_comments)| {
-            RowOptions { columns, max_row, empty_lines, report_comments, names: None }
-        });
+    let header = prop_oneof![2 => Just(None), 1 => Just(Some(b"a,b,c".to_vec())), 1 => Just(Some(b"a,b".to_vec()))];
+    let options = (1usize..4, max_row, empty, any::<bool>(), header).prop_map(
+        |(columns, max_row, empty_lines, report_comments, header)| RowOptions {
+            columns,
+            max_row,
+            empty_lines,
+            report_comments,
+            names: None,
+            header,
+        },
+    );
     let end = prop_oneof![3 => Just(LineEnd::Lf), 1 => Just(LineEnd::Cr)];
     let syntax = (end, any::<[bool; 4]>()).prop_map(|(end, [tab, quotes, escapes, comments])| {
         let mut syntax = Syntax::new(if tab { b'\t' } else { b',' }, end).unwrap();
@@ -267,7 +281,7 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
         8 => "[a-z]{0,9}", 8 => Just(",".to_owned()), 6 => Just("\n".to_owned()), 2 => Just("\t".to_owned()),
         2 => Just("\r\n".to_owned()), 1 => Just("\r".to_owned()), 3 => "\"[a-z,\n]{0,30}\"", 1 => Just("\"".to_owned()),
         1 => Just("\"\"".to_owned()), 1 => Just("\n#, \"a\n".to_owned()), 1 => Just("a\\".to_owned()), 1 => "[a-z]{60,90}",
-        2 => Just("a,b,c\n".to_owned()), 1 => Just("a,b\nc,d\n\ne,\"f\"\n".to_owned()),
+        2 => Just("a,b,c\n".to_owned()), 1 => Just("\n\u{feff}a,b,c\r\n".to_owned()), 1 => Just("\na,b\n".to_owned()), 1 => Just("a,b\nc,d\n\ne,\"f\"\n".to_owned()),
     ];
     prop::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat().into_bytes())
 }

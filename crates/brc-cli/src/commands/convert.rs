@@ -382,6 +382,7 @@ fn skipped(lines: &SkippedLines) -> Option<String> {
         (lines.preamble, "line", " before the table"),
         (lines.comments, "comment line", ""),
         (lines.blank, "blank line", ""),
+        (lines.repeated_headers, changes::REPEATED_HEADER, ""),
         (lines.footer, "line", " after the table"),
     ];
     let kinds = kinds.iter().filter(|(lines, ..)| *lines > 0);

@@ -84,8 +84,13 @@ pub trait Table: Send + Sync {
     /// The number of rows, if the file stores it.
     fn rows(&self) -> Option<u64>;
 
-    /// The size of the file in bytes, if it has one; the total for progress displays.
+    /// The size of the file in bytes; `None` for a stream, whose splits are not known before a scan.
     fn bytes(&self) -> Option<u64>;
+
+    /// Whether its rows can be scanned only once, like those of a pipe of which no copy is kept.
+    fn is_read_once(&self) -> bool {
+        false
+    }
 
     /// Whether a scan reads only the projected columns, so that reading few columns costs less than reading all.
     fn reads_by_column(&self) -> bool {

@@ -104,6 +104,8 @@ pub struct SkippedLines {
     pub renamings: u64,
     /// Empty lines.
     pub blank: u64,
+    /// Rows that repeat the header, as in concatenated files.
+    pub repeated_headers: u64,
     /// Lines after the last row that were to be skipped.
     pub footer: u64,
 }
@@ -115,6 +117,7 @@ impl AddAssign for SkippedLines {
         self.comments += other.comments;
         self.renamings += other.renamings;
         self.blank += other.blank;
+        self.repeated_headers += other.repeated_headers;
         self.footer += other.footer;
     }
 }

@@ -6,6 +6,7 @@
 //! a NUL byte is rejected, because it means that the file is not text.
 
 mod each_value;
+mod footer;
 mod given_types;
 mod headers;
 mod inference;

@@ -1,5 +1,6 @@
 //! Determines the dialect and the columns of a text.
 
+use super::footer::without_last_lines;
 use super::given_types;
 use super::inference::Inference;
 use super::sniff::sniff_text;
@@ -9,14 +10,14 @@ use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
-use crate::text::BYTE_ORDER_MARK;
-use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table};
+use crate::text::strip_carriage_return;
+use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
 use brc_text::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
-use brc_text::{Charset, Dialect, Form, Sniffed, TextReader};
+use brc_text::{BYTE_ORDER_MARK, Charset, Form, Sniffed, TextReader};
 use memchr::memchr;
 use std::convert::Infallible;
 use std::io::{Cursor, Read};
@@ -40,7 +41,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     sniffed.dialect.check().map_err(|error| usage(error.to_string()))?;
     let syntax = sniffed.dialect.syntax().map_err(|error| usage(error.to_string()))?;
     let dialect = &sniffed.dialect;
-    let format = TextFormat {
+    let mut format = TextFormat {
         syntax,
         nulls: NullTokens::new(&dialect.null_tokens),
         infer_nulls: options.text.dialect.null_tokens.is_none(),
@@ -50,6 +51,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         // Otherwise an option or a note says what they are.
         should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
         names: sniffed.names_comment.clone().filter(|_| options.names.is_none() && options.schema.is_none()),
+        header: None,
     };
     let mut input = decoded(input, dialect.charset)?;
     let start = RowsStart::find(&mut input, &format, &sniffed, options)?;
@@ -61,12 +63,19 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let mut columns = columns(&names, options)?;
     let mut skipped = start.skipped;
     if dialect.trailing_lines > 0 {
-        (input, skipped.footer) = without_trailing_lines(input, dialect, start.body as u64, options)?;
+        (input, skipped.footer) = without_last_lines(input, dialect, start.body as u64, options)?;
     }
-    look(&input.prefix[start.body..], input.is_whole, &format, &mut columns);
+    let sample = Piece { text: &input.prefix[start.body..], skip: false, last: input.is_whole };
+    format.header = start.header.as_ref().and_then(|header| header.line(options));
+    let found = look(sample, &format, &columns);
+    if start.header.is_none_or(|header| may_be_a_row(&header.fields, &found)) {
+        format.header = None;
+        columns = look(sample, &format, &columns);
+    } else {
+        columns = found;
+    }
     let inference = options.inference.clone().unwrap_or_default();
     learn(&names, &columns, &inference);
-    let sample = Piece { text: &input.prefix[start.body..], skip: false, last: input.is_whole };
     given_types::find_forms(sample, &format, &names, &mut columns, &options.likely_forms, &inference);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let trailing = sniffed.trailing_note().filter(|_| !options.keep_rejects).map(str::to_owned);
@@ -109,6 +118,7 @@ fn decoded(input: Input, charset: Charset) -> Result<Input> {
 /// The start of the rows.
 struct RowsStart {
     body: usize,
+    header: Option<FirstRow>,
     /// The lines before it.
     skipped: SkippedLines,
 }
@@ -130,7 +140,8 @@ impl RowsStart {
             }
             let lines = |bytes: &[u8]| memchr::memchr_iter(line_end, bytes).count() as u64;
             let mut skipped = SkippedLines { preamble: lines(&text[..body]), ..SkippedLines::default() };
-            if let Some(header) = first.filter(|row| has_header(row, sniffed, options)) {
+            let header = first.filter(|row| has_header(row, sniffed, options));
+            if let Some(header) = &header {
                 let header_end = body + header.end;
                 skipped.comments = header.comments;
                 skipped.blank = header.blank;
@@ -139,7 +150,7 @@ impl RowsStart {
                 skipped.header = lines(&text[body..header_end]) + unended - header.comments - header.blank;
                 body = header_end;
             }
-            return Ok(Self { body, skipped });
+            return Ok(Self { body, header, skipped });
         }
     }
 }
@@ -162,11 +173,32 @@ fn has_header(row: &FirstRow, sniffed: &Sniffed, options: &OpenOptions) -> bool 
 /// The first row of a text, with its values.
 struct FirstRow {
     fields: Vec<Vec<u8>>,
+    /// Its bytes without the line end.
+    line: Vec<u8>,
     /// The offset after its line end.
     end: usize,
     /// The comment lines and empty lines before it.
     comments: u64,
     blank: u64,
+}
+
+impl FirstRow {
+    /// The line of an inferred header, if other rows may repeat it: in a table of one column, the name may be a value.
+    fn line(&self, options: &OpenOptions) -> Option<Vec<u8>> {
+        let OpenOptions { text, names, schema, .. } = options;
+        let is_given = text.dialect.header.is_some() || text.ragged.is_some() || names.is_some() || schema.is_some();
+        (!is_given && self.fields.len() > 1 && !self.line.is_empty()).then(|| self.line.clone())
+    }
+}
+
+/// Whether a row below the header that equals it could be one of values: no column of numbers, dates or the like says
+/// otherwise.
+fn may_be_a_row(header: &[Vec<u8>], columns: &[ColumnType]) -> bool {
+    let is_typed = |column: &ColumnType| match column {
+        ColumnType::Fixed { logical_type, .. } => *logical_type != LogicalType::String,
+        ColumnType::Inferred { seen, .. } => !seen.is_untyped() && !seen.is_text(),
+    };
+    !header.iter().zip(columns).any(|(name, column)| is_typed(column) && Seen::of(name).is_text())
 }
 
 fn first_row(text: &[u8], is_whole: bool, format: &TextFormat) -> Option<FirstRow> {
@@ -192,7 +224,9 @@ fn first_row(text: &[u8], is_whole: bool, format: &TextFormat) -> Option<FirstRo
             value
         };
         let fields = rows.irregular_fields(row).map(value).collect();
-        first = Some(FirstRow { fields, end: row.bytes.end, comments, blank });
+        let line = &text[row.bytes.clone()];
+        let line = strip_carriage_return(line.strip_suffix(b"\n").unwrap_or(line)).to_vec();
+        first = Some(FirstRow { fields, line, end: row.bytes.end, comments, blank });
         Err(())
     };
     let _ = scanner.scan(Piece { text, skip: false, last: is_whole }, take);
@@ -248,16 +282,18 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
     Ok(columns)
 }
 
-/// Infers types from the first rows.
-fn look(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnType]) {
+/// The columns with the types of the first rows.
+fn look(sample: Piece<'_>, format: &TextFormat, columns: &[ColumnType]) -> Vec<ColumnType> {
     let projection: Vec<usize> = (0..columns.len()).collect();
     let mut parser = TableParser::new(format.clone(), columns, &projection);
-    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut DiscardRows);
+    let Ok(_) = parser.parse(sample, &mut DiscardRows);
+    let mut columns = columns.to_vec();
     for (column, found) in columns.iter_mut().zip(parser.seen()) {
         if let (ColumnType::Inferred { seen, .. }, Some(found)) = (column, found) {
             *seen = seen.join(found);
         }
     }
+    columns
 }
 
 /// Shares the demands of a sample with the other files of the table.
@@ -303,35 +339,4 @@ fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool, syn
             Text::Stream(Stream::new(Box::new(Cursor::new(prefix).chain(rest)), copy, syntax.clone()))
         }
     })
-}
-
-/// The input as a file without its trailing lines, and their number.
-fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &OpenOptions) -> Result<(Input, u64)> {
-    let (path, mut prefix) = (input.path.clone(), input.prefix.clone());
-    let file = input.into_file(options.longest_copy)?;
-    let line_end = dialect.line_end.last_byte();
-    let mut length = file.length().map_err(Error::io(&path, "read"))?;
-    let mut lines = dialect.trailing_lines;
-    let mut byte = [0];
-    let mut at = length;
-    // The line end of the last line belongs to it.
-    while lines > 0 && at > body {
-        at -= 1;
-        file.read_full_at(&mut byte, at).map_err(Error::io(&path, "read"))?;
-        if byte[0] == line_end && at + 1 < length {
-            length = at + 1;
-            lines -= 1;
-        }
-    }
-    let mut unsupported_columns = dialect.trailing_lines - lines;
-    if lines > 0 && length > body {
-        // The first line of the rows is also skipped.
-        (length, unsupported_columns) = (body, unsupported_columns + 1);
-    }
-    prefix.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-    let is_whole = prefix.len() as u64 == length;
-    Ok((
-        Input { path, prefix, is_whole, source: Source::File { file, length }, compression: None },
-        unsupported_columns,
-    ))
 }

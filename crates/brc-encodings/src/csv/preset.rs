@@ -3,8 +3,9 @@
 //! A malformed row must be reported, and not make the file something else. So the majority of the first lines decides.
 
 use crate::input::PREFIX_BYTES;
-use crate::text::{BYTE_ORDER_MARK, is_binary, strip_carriage_return};
+use crate::text::{is_binary, strip_carriage_return};
 use brc_core::{Schema, decimal};
+use brc_text::BYTE_ORDER_MARK;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::collections::HashMap;
 

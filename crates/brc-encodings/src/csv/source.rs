@@ -12,6 +12,7 @@ use super::stream::Stream;
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::input::cut_off;
 use crate::input_file::InputFile;
+use crate::turns::read_once;
 use brc_core::{Error, ReadAt, Result};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Syntax, Transition};
@@ -96,17 +97,21 @@ impl Source {
         buffer: &mut SplitText,
         cost: &mut ReadCost,
     ) -> Result<Option<SplitRows>> {
+        let _others = BreakOnPanic(self);
         let before = Instant::now();
         let decompressing = cost.decompress_time;
         let split = self.locate(index, &range, buffer, cost);
         if split.is_err() {
-            let mut order = self.lock();
-            order.broken = true;
-            drop(order);
-            self.turn.notify_all();
+            self.break_off();
         }
         cost.read_time += before.elapsed().saturating_sub(cost.decompress_time - decompressing);
         split
+    }
+
+    /// Lets the workers that wait for a split that cannot be read go on without it.
+    fn break_off(&self) {
+        self.lock().broken = true;
+        self.turn.notify_all();
     }
 
     fn locate(
@@ -310,8 +315,8 @@ impl Source {
         match &self.text {
             Text::File { file, .. } => buffer.append(length, |room| self.read_at(file, room, range.start, cost)),
             Text::Stream(stream) => {
-                let once = || Error::unsupported(&self.path, "is a stream, which is read only once");
-                let (copy, start) = (stream.copy().ok_or_else(once)?, range.start - self.body);
+                let copy = stream.copy().ok_or_else(|| read_once(&self.path))?;
+                let start = range.start - self.body;
                 buffer.append(length, |room| self.read_at(copy, room, start, cost))
             }
             Text::Chunks(chunks) if length > 0 => buffer.extend(|buffer| read_chunks(chunks, range, buffer, cost)),
@@ -332,6 +337,17 @@ impl Source {
 
     fn lock(&self) -> MutexGuard<'_, Order> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Breaks off if the worker panics, so that the others do not wait forever for its split.
+struct BreakOnPanic<'a>(&'a Source);
+
+impl Drop for BreakOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.break_off();
+        }
     }
 }
 

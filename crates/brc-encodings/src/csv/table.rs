@@ -307,6 +307,10 @@ impl Table for CsvTable {
         }
     }
 
+    fn is_read_once(&self) -> bool {
+        matches!(self.source.text(), Text::Stream(stream) if stream.copy().is_none())
+    }
+
     fn split(&self, index: u64) -> Option<Split> {
         let (start, length) = match &self.chunk_splits {
             Some(splits) => (splits.get(usize::try_from(index).ok()?)?.start, None),
@@ -364,7 +368,8 @@ impl Scanner for CsvScanner<'_> {
         let mut delivery = SplitOutput::new(table, location, sink);
         let text = if location.is_empty { &[][..] } else { buffer.as_slice() };
         let piece = Piece { text, skip: location.skip, last: location.last };
-        let rows::Scanned { lines, comments, renamings, blank, .. } = parser.parse(piece, &mut delivery)?;
+        let rows::Scanned { lines, comments, renamings, blank, repeated_headers, .. } =
+            parser.parse(piece, &mut delivery)?;
         table.learn(&parser.seen());
         if parser.misfits() {
             return Err(ScanError::Widened);
@@ -374,7 +379,7 @@ impl Scanner for CsvScanner<'_> {
             rows: delivery.rows,
             rejects: delivery.rejects,
             lines: Some(lines),
-            skipped_lines: SkippedLines { comments, renamings, blank, ..SkippedLines::default() },
+            skipped_lines: SkippedLines { comments, renamings, blank, repeated_headers, ..SkippedLines::default() },
             bytes: cost.bytes,
             read_time: cost.read_time,
             decompress_time: cost.decompress_time,

@@ -6,11 +6,11 @@
 use super::file::check_end;
 use super::{FrameHeader, LARGEST_FRAME, Layout, Malformed, checksum};
 use crate::chunks::{ReadCost, read_error};
+use crate::turns::{Turns, read_once};
 use brc_core::{Error, Result, Schema, Split};
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The number of bytes requested at once beyond those that are sure to be needed.
@@ -23,8 +23,7 @@ pub(super) struct FrameStream {
     /// Whether rows are in frames.
     framed: bool,
     schema: Schema,
-    state: Mutex<State>,
-    turn: Condvar,
+    turns: Turns<State>,
 }
 
 struct State {
@@ -37,8 +36,6 @@ struct State {
     rows: u64,
     /// The number of frames before that offset.
     frames: usize,
-    /// The next split to read.
-    next: u64,
     ended: bool,
 }
 
@@ -63,23 +60,19 @@ impl FrameStream {
         start: Option<usize>,
     ) -> Self {
         let byte = start.unwrap_or(0) as u64;
-        let state = State { reader, pending: Vec::new(), byte, rows: 0, frames: 0, next: 0, ended: false };
+        let state = State { reader, pending: Vec::new(), byte, rows: 0, frames: 0, ended: false };
         Self {
             path: path.to_owned(),
             layout,
             framed: start.is_some(),
             schema: schema.clone(),
-            state: Mutex::new(state),
-            turn: Condvar::new(),
+            turns: Turns::new(state),
         }
     }
 
     /// Reads a split of at least `least` bytes when its turn comes. Returns `false` if the stream ended before it.
     pub(super) fn read(&self, split: &Split, least: usize, buffer: &mut SplitBuffer) -> Result<bool> {
-        let mut state = self.lock();
-        while state.next < split.index {
-            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        let mut state = self.turns.turn(split.index).ok_or_else(|| read_once(&self.path))?;
         let before = Instant::now();
         *buffer = SplitBuffer { bytes: std::mem::take(&mut buffer.bytes), ..SplitBuffer::default() };
         buffer.bytes.clear();
@@ -91,9 +84,7 @@ impl FrameStream {
         };
         buffer.cost.read_time = before.elapsed();
         state.ended |= outcome.is_err();
-        state.next = split.index + 1;
         drop(state);
-        self.turn.notify_all();
         outcome.map(|()| !buffer.frames.is_empty())
     }
 
@@ -175,10 +166,6 @@ impl FrameStream {
         let row = rows + malformed.rows + 1;
         let location = if malformed.is_sound { format!("row {row}, byte {byte}") } else { format!("byte {byte}") };
         malformed.error(&self.path, location, &self.schema)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

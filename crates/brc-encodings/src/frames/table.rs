@@ -159,7 +159,11 @@ impl Table for FramesTable {
     }
 
     fn bytes(&self) -> Option<u64> {
-        self.bytes
+        self.bytes.filter(|_| !self.is_read_once())
+    }
+
+    fn is_read_once(&self) -> bool {
+        matches!(self.source, FrameSource::Stream(_))
     }
 
     fn split(&self, index: u64) -> Option<Split> {

@@ -2,8 +2,9 @@
 
 use super::syntax::{self, Reason, is_space, skip_spaces};
 use crate::input::{Input, PREFIX_BYTES};
-use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE};
+use crate::text::LONGEST_LINE;
 use brc_core::Result;
+use brc_text::BYTE_ORDER_MARK;
 use memchr::memchr;
 
 /// The layout of objects in a text.

@@ -9,7 +9,8 @@
 //! nothing after the broken one can be read.
 
 use super::syntax::is_space;
-use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Notes, Reline, RelineFault, Relines};
+use crate::text::{LONGEST_LINE, Notes, Reline, RelineFault, Relines};
+use brc_text::BYTE_ORDER_MARK;
 use memchr::memchr3;
 use std::sync::{Arc, OnceLock};
 

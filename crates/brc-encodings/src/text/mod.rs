@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 pub(crate) use pieces::Piece;
 pub(crate) use reline::{Newlines, Notes, Reline, RelineFault, Relines};
-pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, TextDelivery, first_line};
+pub(crate) use scanner::{BATCH_ROWS, TextDelivery, first_line};
 pub(crate) use table::TextTable;
 pub(crate) use writer::TextWriter;
 

@@ -8,14 +8,12 @@ use brc_core::{
     Column, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, SkippedLines,
     Split,
 };
+use brc_text::BYTE_ORDER_MARK;
 use memchr::memchr;
 use std::time::Instant;
 
 /// The number of rows collected before they are delivered: they stay in the L1 cache.
 pub(crate) const BATCH_ROWS: usize = 4096;
-
-/// The UTF-8 byte order mark, which is not part of the first row.
-pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct TextScanner<'t> {
     table: &'t TextTable,

@@ -10,13 +10,14 @@ use super::reline::{Newlines, Notes, Reline, RelineFault, Relines};
 use crate::chunks::{ReadCost, read_error};
 use crate::input_file::InputFile;
 use crate::stream_copy::StreamCopy;
+use crate::turns::{Turns, read_once};
 use brc_core::{Error, ReadAt, Result, RowFault, RowLocation, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The number of bytes read at once.
@@ -27,8 +28,7 @@ pub(super) struct Stream {
     path: PathBuf,
     /// Its length in bytes, if it is a file.
     length: Option<u64>,
-    state: Mutex<State>,
-    turn: Condvar,
+    turns: Turns<State>,
     /// The bytes read so far, if they can be read again.
     again: Option<Arc<dyn ReadAt>>,
     reline: Option<Arc<dyn Reline>>,
@@ -48,8 +48,7 @@ struct State {
     byte: u64,
     lines: u64,
     read: u64,
-    /// The next split to read, and the start of each earlier one: its byte, and the number of lines before it.
-    next: u64,
+    /// The start of each split that was read: its byte, and the number of lines before it.
     starts: Vec<(u64, u64)>,
     ended: bool,
     /// The error, after which nothing more can be read.
@@ -97,8 +96,7 @@ impl Stream {
         Self {
             path: path.to_owned(),
             length: None,
-            state: Mutex::new(state),
-            turn: Condvar::new(),
+            turns: Turns::new(state),
             again: copy.map(|copy| copy as Arc<dyn ReadAt>),
             reline: None,
         }
@@ -113,8 +111,7 @@ impl Stream {
 
     /// The same, with rows rewritten to lines.
     pub(super) fn relined(mut self, reline: Arc<dyn Reline>) -> Self {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        state.relines = Some(reline.begin_at(0));
+        self.turns.get_mut().relines = Some(reline.begin_at(0));
         self.reline = Some(reline);
         self
     }
@@ -126,30 +123,21 @@ impl Stream {
 
     /// Reads the split into `pieces` when its turn comes. Returns `false` if the stream ended before it.
     pub(super) fn read(&self, split: &Split, pieces: &mut StreamPieces) -> Result<bool> {
-        let mut state = self.lock();
-        if split.index < state.next {
-            let start = usize::try_from(split.index).ok().and_then(|index| state.starts.get(index)).copied();
-            drop(state);
+        let Some(mut state) = self.turns.turn(split.index) else {
+            let start = self.turns.look(|state| state.starts.get(split.index as usize).copied());
             return start.map_or(Ok(false), |start| self.reread(start, split.end, pieces));
-        }
-        while state.next < split.index {
-            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        };
         let start = (state.byte, state.lines);
         let is_there = pieces.read(&mut state, split.end, &self.path);
         if is_there {
             state.starts.push(start);
         }
-        state.next = split.index + 1;
-        drop(state);
-        self.turn.notify_all();
         Ok(is_there)
     }
 
     /// Reads a split again, given its first byte and the number of lines before it.
     fn reread(&self, (start, lines): (u64, u64), end: u64, pieces: &mut StreamPieces) -> Result<bool> {
-        let once = || Error::unsupported(&self.path, "is a stream, which is read only once");
-        let file = self.again.as_ref().ok_or_else(once)?;
+        let file = self.again.as_ref().ok_or_else(|| read_once(&self.path))?;
         let reader = Box::new(FileReader { file: Arc::clone(file), offset: start });
         let mut state = State::new(reader, None);
         (state.byte, state.lines, state.read) = (start, lines, start);
@@ -157,8 +145,9 @@ impl Stream {
         Ok(pieces.read(&mut state, end, &self.path))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether the bytes cannot be read again.
+    pub(super) fn is_read_once(&self) -> bool {
+        self.again.is_none()
     }
 }
 
@@ -187,7 +176,6 @@ impl State {
             byte: 0,
             lines: 0,
             read: 0,
-            next: 0,
             starts: Vec::new(),
             ended: false,
             failure: None,

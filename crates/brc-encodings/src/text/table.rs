@@ -134,6 +134,10 @@ impl Table for TextTable {
         }
     }
 
+    fn is_read_once(&self) -> bool {
+        matches!(&self.text, Text::Stream(stream) if stream.is_read_once())
+    }
+
     fn split(&self, index: u64) -> Option<Split> {
         if let Text::Chunks { splits: Some(splits), .. } = &self.text {
             let range = splits.get(usize::try_from(index).ok()?)?;
@@ -144,7 +148,10 @@ impl Table for TextTable {
         let length = match &self.text {
             Text::File { length, .. } => *length,
             Text::Chunks { chunks, .. } => chunks.length(),
-            Text::Stream(_) => return Some(Split { index, start, end }),
+            // The rows that start before the end belong to a split.
+            Text::Stream(stream) => {
+                return stream.length().is_none_or(|length| start < length).then_some(Split { index, start, end });
+            }
         };
         (start < length).then(|| Split { index, start, end: end.min(length) })
     }

@@ -1,10 +1,11 @@
 //! Writes rows as lines.
 
-use super::{BYTE_ORDER_MARK, LONGEST_LINE};
+use super::LONGEST_LINE;
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::refused::Refused;
 use crate::rows::{RowBuffer, RowEncoder, RowWriter};
 use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason};
+use brc_text::BYTE_ORDER_MARK;
 use std::ops::Range;
 
 /// The writer of a text.

@@ -325,3 +325,43 @@ fn constant_integer(arguments: &[Typed], index: usize) -> Result<i64, Mismatch> 
         _ => refuse(index, "needs a constant integer"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::TimeUnit;
+    use typed::Node;
+
+    /// Any number of arguments of any type, constant or not, has a meaning or is refused.
+    #[test]
+    fn any_arguments_are_bound_or_refused() {
+        let timestamp = LogicalType::Timestamp { unit: TimeUnit::Microsecond, zone: true };
+        let column = |logical_type| Typed { node: Node::Column(0), logical_type, nullable: true };
+        let constant = |value, logical_type| Typed { node: Node::Literal(value), logical_type, nullable: false };
+        let arguments = [
+            column(LogicalType::Int64),
+            column(LogicalType::String),
+            column(LogicalType::Date),
+            column(timestamp),
+            column(LogicalType::Bool),
+            constant(Some(Scalar::Integer(3)), LogicalType::Int64),
+            constant(Some(Scalar::Bytes(b"day".to_vec())), LogicalType::String),
+            constant(Some(Scalar::Float(0.5f64.to_bits())), LogicalType::Float64),
+            constant(None, LogicalType::Int64),
+        ];
+        let mut bound = 0;
+        for function in FUNCTIONS.iter().chain(OPERATORS) {
+            for count in 0..=4 {
+                for mut number in 0..arguments.len().pow(count) {
+                    let chosen = (0..count).map(|_| {
+                        let argument = arguments[number % arguments.len()].clone();
+                        number /= arguments.len();
+                        argument
+                    });
+                    bound += usize::from((function.bind)(&chosen.collect::<Vec<_>>()).is_ok());
+                }
+            }
+        }
+        assert!(bound > 10 * FUNCTIONS.len(), "most functions take some of these arguments");
+    }
+}

@@ -2,7 +2,7 @@
 //! part of a day.
 
 use super::temporal::{Clock, add_months};
-use super::{Bound, Function, Mismatch, constant_integer, refuse};
+use super::{Bound, Function, Mismatch, constant_integer, count, refuse};
 use crate::functions::typed::Typed;
 use crate::values::error::EvalError;
 use brc_core::{LogicalType, TimeUnit, Value};
@@ -18,11 +18,13 @@ pub(super) static SHIFT: Function = Function {
 };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 4..=4, SHIFT.usage)?;
     let clock = Clock::of(arguments, 0)?;
     if !clock.has_date {
         return refuse(0, "needs a date or a timestamp");
     }
-    let [months, days, microseconds] = [1, 2, 3].map(|index| constant_integer(arguments, index).unwrap_or(0));
+    let constant = |index| constant_integer(arguments, index);
+    let (months, days, microseconds) = (constant(1)?, constant(2)?, constant(3)?);
     let from = arguments[0].logical_type;
     let (output, scaled) = match from {
         LogicalType::Date if microseconds != 0 => (

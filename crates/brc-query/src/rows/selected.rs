@@ -83,6 +83,10 @@ impl Table for SelectedRows<'_> {
         self.table.bytes()
     }
 
+    fn is_read_once(&self) -> bool {
+        self.table.is_read_once()
+    }
+
     fn split(&self, index: u64) -> Option<Split> {
         self.table.split(index)
     }

@@ -94,6 +94,9 @@ impl Plan {
         let in_groups = |limits| self.answer_in_groups(table, threads, memory, progress, limits);
         let counted = Limits { distinct: usize::MAX, ..limits };
         let Some(distinct_to_group_by) = DistinctToGroupBy::of(self) else { return in_groups(counted) };
+        if table.is_read_once() {
+            return in_groups(counted);
+        }
         match in_groups(if distinct_to_group_by.is_small() { limits } else { counted }) {
             Err(error @ (Error::Stopped | Error::Memory { .. })) => {
                 progress.restart();

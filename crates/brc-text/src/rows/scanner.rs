@@ -1,6 +1,7 @@
 //! Scans a text and delivers its rows.
 
 use super::{EmptyLines, IrregularRow, Reason, RowOptions, Rows, field};
+use crate::charset::BYTE_ORDER_MARK;
 use crate::unquote::within_blanks;
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Cursor, FieldEnd, State, Syntax, scan};
@@ -33,6 +34,8 @@ pub struct Scanned {
     pub renamings: u64,
     /// The number of skipped lines without bytes.
     pub blank: u64,
+    /// The number of skipped rows that repeat the [header](RowOptions::header).
+    pub repeated_headers: u64,
     /// Whether the next piece starts within a rejected line.
     pub skip: bool,
 }
@@ -60,10 +63,11 @@ impl RowScanner {
     /// Creates a scanner.
     ///
     /// # Panics
-    /// If the table has no columns, or a row may be 0 bytes long.
+    /// If the table has no columns, a row may be 0 bytes long, or the header is empty.
     #[must_use]
     pub fn new(level: Level, syntax: Syntax, options: RowOptions) -> Self {
         assert!(options.columns > 0 && options.max_row > 0, "a row has at least a column and a byte");
+        assert!(options.header.as_ref().is_none_or(|header| !header.is_empty()), "a header has bytes");
         Self { level, syntax, options, buffers: Buffers::default() }
     }
 
@@ -102,8 +106,8 @@ impl RowScanner {
             }
             scan.forget_rows();
         }
-        let Scan { row: bytes, skip, comments, renamings, blank, .. } = scan;
-        Ok(Scanned { bytes, lines: scan.lines.before, comments, renamings, blank, skip })
+        let Scan { row: bytes, skip, comments, renamings, blank, repeated_headers, .. } = scan;
+        Ok(Scanned { bytes, lines: scan.lines.before, comments, renamings, blank, repeated_headers, skip })
     }
 }
 
@@ -146,11 +150,24 @@ struct Scan<'a> {
     comments: u64,
     renamings: u64,
     blank: u64,
+    repeated_headers: u64,
 }
 
 /// The words of a comment that may be names.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| b" \t\r\n,;|".contains(byte)).filter(|word| !word.is_empty())
+}
+
+/// Whether a row without its line feed repeats the header. The files of a concatenation may begin with a byte order
+/// mark and differ in their line ends.
+#[inline(always)]
+fn repeats(row: &[u8], header: &[u8]) -> bool {
+    let Some(first) = row.first() else { return false };
+    // Nearly all rows differ in the first byte.
+    (*first == header[0] || *first == BYTE_ORDER_MARK[0]) && {
+        let row = row.strip_prefix(BYTE_ORDER_MARK).unwrap_or(row);
+        row.strip_suffix(b"\r").unwrap_or(row) == header
+    }
 }
 
 impl<'a> Scan<'a> {
@@ -173,6 +190,7 @@ impl<'a> Scan<'a> {
             comments: 0,
             renamings: 0,
             blank: 0,
+            repeated_headers: 0,
         };
         if piece.skip {
             scan.skip_line();
@@ -254,18 +272,8 @@ impl<'a> Scan<'a> {
     fn take_rows(&mut self) -> bool {
         let row = self.row;
         let rows = self.cursor.rows - self.rows_done;
-        let all = if self.are_regular(rows) {
-            let columns = self.options.columns;
-            for ends in self.buffers.ends[..rows * columns].chunks_exact(columns) {
-                self.buffers.starts.push(self.row as u32);
-                self.row = ends[columns - 1].offset() + 1;
-            }
-            self.kept = rows * columns;
-            self.done = self.kept;
-            true
-        } else {
-            (0..rows).all(|_| self.take_row())
-        };
+        let regular = if self.are_regular(rows) { self.take_regular(rows) } else { 0 };
+        let all = (regular..rows).all(|_| self.take_row());
         self.rows_done = self.cursor.rows;
         if all && self.row > row {
             self.row = self.row.min(self.text.len());
@@ -287,6 +295,25 @@ impl<'a> Scan<'a> {
             && (columns > 1 || any_line_is_a_row)
             && rows * columns <= ends.len()
             && ends.chunks_exact(columns).take(rows).all(|row| row[columns - 1].is_row_end())
+    }
+
+    /// Keeps these rows, which are regular, up to one that repeats the header. Returns their number.
+    fn take_regular(&mut self, rows: usize) -> usize {
+        let columns = self.options.columns;
+        let header = self.options.header.as_deref();
+        let mut taken = 0;
+        for ends in self.buffers.ends[..rows * columns].chunks_exact(columns) {
+            let end = ends[columns - 1].offset();
+            if header.is_some_and(|header| repeats(&self.text[self.row..end], header)) {
+                break;
+            }
+            self.buffers.starts.push(self.row as u32);
+            self.row = end + 1;
+            taken += 1;
+        }
+        self.kept = taken * columns;
+        self.done = self.kept;
+        taken
     }
 
     /// Classifies one row. Returns whether it ends at its line end; if not, reading resumes within it.
@@ -311,6 +338,9 @@ impl<'a> Scan<'a> {
             let is_reported = self.options.empty_lines == EmptyLines::Report;
             self.blank += u64::from(!is_reported);
             is_reported.then_some(Reason::Empty)
+        } else if self.options.header.as_deref().is_some_and(|it| repeats(&self.text[self.row..last.offset()], it)) {
+            self.repeated_headers += 1;
+            None
         } else if count == self.options.columns {
             buffers.ends.copy_within(ends, self.kept);
             self.kept += count;

@@ -3,6 +3,7 @@
 //! Reading a table is strict; this is not. The splitter continues after malformed input and counts it: that is how a
 //! wrong dialect is recognised.
 
+use crate::charset::BYTE_ORDER_MARK;
 use crate::dialect::{Delimiter, Dialect};
 use crate::unquote::{is_blank, within_blanks};
 use std::ops::{AddAssign, Range};
@@ -215,6 +216,10 @@ impl<'a, 'd> Splitter<'a, 'd> {
         if !self.comment.is_empty() && self.bytes[start..].starts_with(self.comment) {
             self.at = self.line_ends_at(start) + 1;
             return;
+        }
+        if self.bytes[start..].starts_with(BYTE_ORDER_MARK) {
+            // A file that was appended to another one starts here.
+            self.at += BYTE_ORDER_MARK.len();
         }
         let first = self.rows.cells.len();
         let indent = if self.blanks_delimit { self.after_blanks(start) - start } else { 0 };

@@ -111,13 +111,15 @@ pub struct TextFormat {
     pub should_be_utf8: bool,
     /// See [`RowOptions::names`].
     pub names: Option<Vec<u8>>,
+    /// See [`RowOptions::header`].
+    pub header: Option<Vec<u8>>,
 }
 
 impl TextFormat {
     pub(super) fn scanner(&self, columns: usize) -> RowScanner {
         let empty_lines = if columns == 1 { EmptyLines::Row } else { EmptyLines::Skip };
-        let names = self.names.clone();
-        let options = RowOptions { max_row: self.max_row, empty_lines, names, ..RowOptions::new(columns) };
+        let (names, header) = (self.names.clone(), self.header.clone());
+        let options = RowOptions { max_row: self.max_row, empty_lines, names, header, ..RowOptions::new(columns) };
         RowScanner::new(Level::best(), self.syntax.clone(), options)
     }
 
