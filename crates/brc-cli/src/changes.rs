@@ -2,7 +2,7 @@
 
 use crate::printable;
 use brc_core::decimal::counted;
-use brc_core::{ColumnChanges, LogicalType, Progress, Table, TextReason, identifier};
+use brc_core::{AssumedSeparator, ColumnChanges, LogicalType, Progress, Table, TextReason, identifier};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The number of columns that messages list.
@@ -21,7 +21,7 @@ fn columns(table: &dyn Table) -> Vec<Column<'_>> {
 /// How ambiguous values were read: which became null, and which stayed text.
 pub(crate) fn read(table: &dyn Table) -> Vec<String> {
     let columns = columns(table);
-    let kinds = [nulled, undecided, unfit, pointed, grouped, short_years, not_utf8];
+    let kinds = [nulled, undecided, unfit, pointed, separated, short_years, not_utf8];
     kinds.iter().flat_map(|kind| kind(&columns)).collect()
 }
 
@@ -100,16 +100,22 @@ fn pointed(columns: &[Column<'_>]) -> Vec<String> {
     lines(columns, |changes| changes.points_beside_commas.into(), line, "may have points between thousands")
 }
 
-/// The columns whose points are taken for thousands separators without proof: one line each.
-fn grouped(columns: &[Column<'_>]) -> Vec<String> {
-    let line = |name: &str, _: &ColumnChanges| {
+/// The columns with separators in numbers whose meaning is assumed: one line each.
+fn separated(columns: &[Column<'_>]) -> Vec<String> {
+    let line = |name: &str, changes: &ColumnChanges| {
+        let (reading, other) = match changes.assumed_separator {
+            None | Some(AssumedSeparator::PointOfThousands) => {
+                ("points between thousands (1.234 as 1234), because of decimal commas", "are decimal points")
+            }
+            Some(AssumedSeparator::CommaOfThousands) => {
+                ("commas between thousands (123,456 as 123456)", "separate several numbers")
+            }
+            Some(AssumedSeparator::DecimalComma) => ("decimal commas (12,34 as 12.34)", "separate several numbers"),
+        };
         let column = identifier::in_list(name);
-        format!(
-            "'{name}' is read with points between thousands (1.234 as 1234), because of decimal commas; if they are \
-             decimal points, --type '{column}=string' keeps the text"
-        )
+        format!("'{name}' is read with {reading}; if they {other}, --type '{column}=string' keeps the text")
     };
-    lines(columns, |changes| changes.has_assumed_groups.into(), line, "are read with points between thousands")
+    lines(columns, |changes| changes.assumed_separator.is_some().into(), line, "are read with separators in numbers")
 }
 
 /// The columns of dates with years of two digits: one line each.
@@ -174,7 +180,7 @@ pub(crate) fn note_read(table: &dyn Table, progress: &Progress) {
 /// not.
 pub(crate) fn note_guesses(table: &dyn Table) {
     let columns = columns(table);
-    let kinds = [nulled, compared, unfit, pointed, grouped, short_years, not_utf8];
+    let kinds = [nulled, compared, unfit, pointed, separated, short_years, not_utf8];
     for line in kinds.iter().flat_map(|kind| kind(&columns)) {
         message!("note: {}", printable::line(line.as_bytes()));
     }

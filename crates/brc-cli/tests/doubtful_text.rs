@@ -499,3 +499,143 @@ fn rows_that_may_equal_the_header_are_rows() {
         assert!(found.contains(expected), "{found}");
     }
 }
+
+/// The rows as CSV, with their header.
+fn rows(text: &str) -> String {
+    query(text, "select *").text()
+}
+
+#[test]
+fn rows_that_begin_like_comments_are_rows() {
+    let urls =
+        "src,host\nhttp://a.com/x,a.com\nhttp://b.com/y,b.com\n//cdn.com/z,cdn.com\n#top,c.com\nhttp://c.com/w,c.com\n";
+    assert_eq!(query(urls, "select count(*) as n, count(*) filter (where src like '//%') as m").text(), "n,m\n5,1\n");
+    let errors = "px,vol\n1.5,100\n#VALUE!,#VALUE!\n#DIV/0!,#N/A N/A\n1.8,130\n1.9,140\n";
+    assert_eq!(query(errors, "select count(*) as n").text(), "n\n5\n");
+    let place = Place::new();
+    let values = ["--", "//p", "%", "q", "-- s"];
+    place.write("g.json", values.map(|value| format!("{{\"grade\":\"{value}\",\"score\":\"x y\"}}\n")).concat());
+    place.run("convert g.json g.csv").ok();
+    let found = place.run_of(&["query", "g.csv", "select grade, score", "--format", "csv"]).text();
+    assert_eq!(found, format!("grade,score\n{}", values.map(|value| format!("{value},x y\n")).concat()));
+}
+
+#[test]
+fn columns_of_strings_alone_are_read_back() {
+    let place = Place::new();
+    for values in
+        [&["Smith, Bob", "Doe, Al"][..], &["a;b", "c"], &["apple", "pear", "plum"], &["x|y", "z\tz"], &["--", "#"]]
+    {
+        let rows: String = values.iter().map(|value| format!("{{\"name\":{value:?}}}\n")).collect();
+        place.write("t.json", rows);
+        for file in ["t.csv", "t.tsv"] {
+            place.shell(&format!("rm -f {file}; \"$BRC\" convert t.json {file}")).ok();
+            let read = place.run_of(&["query", file, "select *", "--format", "jsonl"]).text();
+            let expected: String = values.iter().map(|value| format!("{{\"name\":{value:?}}}\n")).collect();
+            assert_eq!(read, expected, "{file}");
+        }
+    }
+}
+
+#[test]
+fn dates_tell_names_from_values() {
+    for header in [
+        "date,10384,3987,10637\n2024-01-01,0.5,1.5,2.5\n2024-01-02,0.6,1.5,2.5\n",
+        "date,100.5,20,7\n05.01.2024,1,2,3\n06.01.2024,1,2,3\n",
+        "name,2024-01-05,2024-01-06\nAnna,early,late\nBen,off,late\n",
+        "room,10:00,11:00\nA,x,y\nB,z,w\n",
+        "x-axis,1\nsecond,Volt\n+0.0E+00,+1.5E+00\n+1.0E-06,+1.6E+00\n+2.0E-06,-1.7E+00\n+3.0E-06,+1.8E+00\n",
+    ] {
+        let (names, _) = header.split_once('\n').unwrap();
+        assert_eq!(rows(header).lines().next(), Some(names));
+    }
+    for values in ["never,5,7\n2024-01-01,6,8\nnever,9,9\n", "2024-01-01,5\n2024-01-02,6\n", "a,10:00\nb,11:00\n"] {
+        assert!(rows(values).starts_with("column_1,"), "{values}");
+    }
+}
+
+#[test]
+fn lists_may_have_a_name() {
+    for (text, expected) in [
+        ("name\nanna\nben\ncarl\n", "name\n"),
+        ("user_name\nanna\nben\n", "user_name\n"),
+        ("status\nactive\nclosed\nactive\n", "status\n"),
+    ] {
+        assert!(rows(text).starts_with(expected), "{text}");
+    }
+    let note = "the first row is read as a value, though it may be the name; --header yes reads it as the name";
+    noted(&query("apple\npear\nplum\n", "select *"), note);
+    for text in ["joe_b\nann_a\nbob_c\n", "name\nname\nother\n", "one line of text that is long\nand another one\n"] {
+        let found = query(text, "select count(*) as n");
+        assert!(found.stderr.is_empty() || !text.contains("line"), "{}", found.stderr);
+        assert!(rows(text).starts_with("column_1\n"), "{text}");
+    }
+}
+
+#[test]
+fn delimiters_do_not_split_times_or_lists() {
+    let log: String = (0..9).map(|row| format!("2024-01-05 10:00:0{row},037 - app - INFO - message\n")).collect();
+    assert_eq!(query(log, "select count(*) as n, max(column_2) as t").text(), "n,t\n9,\"10:00:08,037\"\n");
+    let gps = "gps\tnote\n50.5,10.25\t\n51.5,11.25\t\n52.5,12.25\t\n53.5,13.25\tok\n";
+    for text in [gps.to_owned(), gps.replace('\t', ";"), gps.replace('\t', "|")] {
+        assert_eq!(query(&text, "select max(gps) as gps, max(note) as note").text(), "gps,note\n\"53.5,13.25\",ok\n");
+    }
+    let grams: String = (0..9).map(|row| format!("word{row}\t1978,1,1\t1979,5,3\n")).collect();
+    assert_eq!(
+        query(grams, "select max(column_2) as a, max(column_3) as b").text(),
+        "a,b\n\"1978,1,1\",\"1979,5,3\"\n"
+    );
+    assert_eq!(rows("word count\nthe 500\nof 300\nand 250\n"), "word,count\nthe,500\nof,300\nand,250\n");
+}
+
+#[test]
+fn commas_in_numbers_may_separate_several() {
+    let beside_points = "id,rating,genres\n1,4.5,\"28,12\"\n2,3.5,\"18,35\"\n3,4.0,16\n";
+    assert_eq!(rows(beside_points), beside_points);
+    // Between semicolons, they are decimal commas all the same.
+    let decimals = "version;price\n1.5;2,50\n1.6;3,25\n";
+    assert_eq!(query(decimals, "select sum(price) as sum").text(), "sum\n5.75\n");
+    for (values, note) in [
+        (
+            "\"28,12\"\n2,\"18,35\"\n3,16",
+            "'v' is read with decimal commas (12,34 as 12.34); if they separate several numbers",
+        ),
+        (
+            "\"101,102\"\n2,\"205,206,207\"\n3,301",
+            "'v' is read with commas between thousands (123,456 as 123456); if they",
+        ),
+    ] {
+        noted(&query(format!("id,v\n1,{values}\n"), "select sum(v)"), note);
+    }
+    let found = query("id,v\n1,\"1,234,567\"\n2,\"123,456\"\n3,999\n", "select sum(v) as sum");
+    assert!(!found.stderr.contains("commas"), "{}", found.stderr);
+    assert_eq!(found.text(), "sum\n1359022\n");
+}
+
+#[test]
+fn tables_of_database_clients_are_read() {
+    let stamps = "id          name       created\n----------- ---------- -----------------------\n\
+                  1           Alice      2024-01-05 10:00:00.000\n2           Bob        2024-01-06 10:00:00.000\n";
+    assert_eq!(query(stamps, "select max(name) as name, max(created) as day").text(), "name,day\nBob,2024-01-06\n");
+    let completed = "\n(2 rows affected)\n\n\nCompletion time: 2024-01-05T10:00:00.0+01:00\n";
+    let text = format!("id          amount\n----------- ------\n1           5\n2           6\n{completed}");
+    noted(&query(text, "select count(*)"), "--skip-footer 4 skips it");
+    let short = "region,sales\nnorth,10\nsouth,20\n\nregion,cost\nnorth,5\nsouth,6\n";
+    noted(&query(short, "select count(*)"), "line 5 below an empty line may be the header of another table");
+    assert!(rows("#,Full Name,Pts\n1,Ann Lee,50\n2,Bo Li,48\n").starts_with("#,Full Name,Pts\n"));
+    let found = query("# t  v\n0.0 1.5\n0.1 1.6\n", "select sum(v) as v");
+    assert!(!found.stderr.contains("shifted"), "{}", found.stderr);
+    assert_eq!(found.text(), "v\n3.1\n");
+}
+
+#[test]
+fn a_first_field_may_be_longer_than_the_sample() {
+    let place = Place::new();
+    let long = "line, with comma\n".repeat(10_000);
+    place.write("t.csv", format!("id,text\n1,\"{long}\"\n2,x\n3,y\n"));
+    place.shell("gzip -k t.csv").ok();
+    for file in ["t.csv", "t.csv.gz"] {
+        let found = place.run_of(&["query", file, "select count(*) as n, max(length(text)) as l", "--format", "csv"]);
+        assert_eq!(found.text(), "n,l\n3,170000\n", "{file}");
+    }
+}

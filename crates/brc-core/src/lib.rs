@@ -48,8 +48,9 @@ pub use scan::{Progress, Worker, scan, scan_and};
 pub use schema::{Field, Schema, SchemaError, UnsupportedColumn};
 pub use statistics::Statistics;
 pub use table::{
-    BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError,
-    ScanOptions, Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile, TextReason,
+    AssumedSeparator, BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, Order, Part,
+    PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile,
+    TextReason,
 };
 pub use value::Value;
 pub use workers::run_workers;

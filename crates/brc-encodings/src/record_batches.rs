@@ -274,7 +274,7 @@ mod tests {
         assert!(error.contains("no luck"), "{error}");
         let once = table(batches(&[5]));
         read(&once, 1).unwrap();
-        assert!(read(&once, 1).unwrap_err().to_string().ends_with("can be read only once"));
+        assert!(read(&once, 1).unwrap_err().to_string().ends_with("is read only once"));
     }
 
     #[test]

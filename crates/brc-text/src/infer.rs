@@ -92,6 +92,8 @@ const GROUPED: u32 = 1 << 20;
 /// Some number in another form has one to three digits, a separator and three digits, which may be thousands or
 /// decimals.
 const SHORT_GROUP: u32 = 1 << 19;
+/// Some number in another form has a separator after one or two digits.
+const SHORT_LEAD: u32 = 1 << 21;
 
 impl Default for Seen {
     fn default() -> Self {
@@ -172,7 +174,7 @@ impl Seen {
             Some(b't' | b'T' | b'f' | b'F') => bool_of(text),
             Some(b'0'..=b'9') if text.get(2) == Some(&b':') => time_of(text),
             Some(b'0'..=b'9') if text.len() >= 10 && text[4] == b'-' => date_of(text),
-            Some(b'0'..=b'9' | b'-' | b'.' | b'i' | b'I' | b'n' | b'N') => numbers::seen(text),
+            Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b'i' | b'I' | b'n' | b'N') => numbers::seen(text),
             _ => None,
         };
         seen.or_else(|| forms::seen(text)).unwrap_or(Self::TEXT)

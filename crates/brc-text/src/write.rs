@@ -2,6 +2,7 @@
 
 use crate::charset::BYTE_ORDER_MARK;
 use crate::dialect::{Delimiter, Dialect};
+use crate::sniff::PREFIXES;
 use crate::typed::NullTokens;
 
 /// Writes fields in a dialect.
@@ -13,12 +14,15 @@ pub struct FieldWriter {
     line_end: &'static [u8],
     nulls: NullTokens,
     comment: Option<Vec<u8>>,
+    /// Whether the table has a single column, in which readers may take other bytes for delimiters.
+    is_alone: bool,
 }
 
 impl FieldWriter {
-    /// Creates a writer for a dialect. If the dialect has no quotes, `"` is used where a field needs them.
+    /// Creates a writer for a table with `columns` columns in a dialect. If the dialect has no quotes, `"` is used where
+    /// a field needs them.
     #[must_use]
-    pub fn new(dialect: &Dialect) -> Self {
+    pub fn new(dialect: &Dialect, columns: usize) -> Self {
         Self {
             delimiter: match dialect.delimiter {
                 Delimiter::Byte(byte) => byte,
@@ -29,6 +33,7 @@ impl FieldWriter {
             line_end: dialect.line_end.bytes(),
             nulls: NullTokens::new(&dialect.null_tokens),
             comment: dialect.comment.as_ref().map(|comment| comment.as_bytes().to_vec()),
+            is_alone: columns == 1,
         }
     }
 
@@ -56,12 +61,17 @@ impl FieldWriter {
             || matches!(last, b' ' | b'\t')
             || value.iter().any(|byte| self.is_special(*byte))
             || value.starts_with(BYTE_ORDER_MARK)
+            || PREFIXES.iter().any(|prefix| value.starts_with(prefix.as_bytes()))
             || self.comment.as_ref().is_some_and(|comment| value.starts_with(comment))
             || self.is_null(value)
     }
 
     fn is_special(&self, byte: u8) -> bool {
-        byte == self.delimiter || byte == self.quote || matches!(byte, b'\n' | b'\r') || Some(byte) == self.escape
+        byte == self.delimiter
+            || byte == self.quote
+            || matches!(byte, b'\n' | b'\r')
+            || Some(byte) == self.escape
+            || self.is_alone && matches!(byte, b',' | b';' | b'\t' | b'|')
     }
 
     fn is_null(&self, value: &[u8]) -> bool {
@@ -96,7 +106,7 @@ mod tests {
     #[test]
     fn fields_are_quoted_if_necessary() {
         let dialect = Dialect { null_tokens: vec![String::new(), "NA".to_owned()], ..Dialect::default() };
-        let writer = FieldWriter::new(&dialect);
+        let writer = FieldWriter::new(&dialect, 2);
         for (value, written) in [
             ("", "\"\""),
             ("a b", "a b"),

@@ -120,8 +120,19 @@ pub struct ColumnChanges {
     pub has_short_years: bool,
     /// The first string that is not UTF-8, if no option sets the charset.
     pub not_utf8: Option<Vec<u8>>,
-    /// Whether its points are read as thousands separators, although no value in the first rows shows that they are.
-    pub has_assumed_groups: bool,
+    /// What separators in its numbers are read as, although no value in the first rows shows that they are.
+    pub assumed_separator: Option<AssumedSeparator>,
+}
+
+/// A reading of a separator in numbers that may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssumedSeparator {
+    /// `1.234` is read as 1234.
+    PointOfThousands,
+    /// `101,102` is read as 101102.
+    CommaOfThousands,
+    /// `28,12` is read as 28.12.
+    DecimalComma,
 }
 
 impl AddAssign<&ColumnChanges> for ColumnChanges {
@@ -134,7 +145,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
         self.points_beside_commas |= other.points_beside_commas;
         self.has_short_years |= other.has_short_years;
-        self.has_assumed_groups |= other.has_assumed_groups;
+        self.assumed_separator = self.assumed_separator.or(other.assumed_separator);
         self.not_utf8 = self.not_utf8.take().or_else(|| other.not_utf8.clone());
         self.unfit_format = self.unfit_format.take().or_else(|| other.unfit_format.clone());
     }

@@ -11,7 +11,7 @@ mod scanner;
 mod sink;
 mod writer;
 
-pub use changes::{ColumnChanges, TextReason};
+pub use changes::{AssumedSeparator, ColumnChanges, TextReason};
 pub use request::{Conjunct, Order, ScanOptions, Split};
 pub use scanner::{ScanError, Scanned, Scanner, SkippedLines};
 pub use sink::{ColumnSummary, Numbers, Sink, Summary, Sums};

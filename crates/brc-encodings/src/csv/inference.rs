@@ -80,6 +80,11 @@ impl Inference {
         }
     }
 
+    /// Whether a column in a sample has decimal points.
+    pub(crate) fn has_decimal_points(&self) -> bool {
+        self.known.decimals.load(Ordering::Relaxed) & POINT != 0
+    }
+
     /// The demands on a column.
     pub(crate) fn of(&self, column: &str) -> Seen {
         self.columns().get(column).copied().unwrap_or(Seen::NOTHING)

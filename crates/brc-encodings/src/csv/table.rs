@@ -80,12 +80,15 @@ struct Types {
 
 impl Types {
     /// The types that all files of the table have in common.
-    fn new(names: &[String], mut columns: Vec<ColumnType>, inference: &Inference) -> Result<Self> {
+    fn new(names: &[String], mut columns: Vec<ColumnType>, format: &TextFormat, inference: &Inference) -> Result<Self> {
+        // Between semicolons, numbers have decimal commas.
+        let may_have_lists = format.syntax.delimiter() != b';';
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
             if let ColumnType::Inferred { seen, given, .. } = column {
                 *seen = seen.join(inference.of(name));
                 given.likely_decimal = inference.likely_decimal();
+                given.no_decimal_commas = may_have_lists && inference.has_decimal_points();
             }
         }
         let field = |(name, column): (&String, &ColumnType)| Field {
@@ -106,7 +109,7 @@ impl CsvTable {
         let Parts { path, text, format, names, columns, inference, body, skipped, notes, split_bytes, keep_rejects } =
             parts;
         let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
-        let types = Types::new(&names, columns, &inference)?;
+        let types = Types::new(&names, columns, &format, &inference)?;
         let chunk_splits = match &text {
             Text::Chunks(chunks) if split_bytes.is_none() => Some(chunks.splits()),
             Text::File { .. } | Text::Chunks(_) | Text::Stream(_) => None,
@@ -138,7 +141,7 @@ impl CsvTable {
         }
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
         // Only names could be invalid, and these were accepted when the table was opened.
-        if let Ok(wider) = Types::new(&self.names, types.columns.clone(), &self.inference) {
+        if let Ok(wider) = Types::new(&self.names, types.columns.clone(), &self.format, &self.inference) {
             *types = Arc::new(wider);
         }
         Arc::clone(&types)
@@ -284,7 +287,8 @@ impl Table for CsvTable {
                     && column.form().is_none()
                     && column.logical_type().scale() == 3
                     && !seen.is_ungrouped();
-                sum.has_assumed_groups = seen.has_assumed_groups(given);
+                let commas_delimit = self.format.syntax.delimiter() == b',';
+                sum.assumed_separator = seen.assumed_separator(given, commas_delimit);
                 let form = column.form().map(|form| form.to_string());
                 sum.has_short_years = !given.is_own && form.is_some_and(|form| form.contains("%y"));
                 sum.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));

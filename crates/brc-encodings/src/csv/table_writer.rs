@@ -23,7 +23,12 @@ pub(super) struct TableWriter {
 impl TableWriter {
     pub(super) fn new(schema: &Schema, dialect: &Dialect) -> Self {
         let forms = Form::of_text(schema);
-        Self { schema: schema.clone(), forms, header: dialect.header, fields: FieldWriter::new(dialect) }
+        Self {
+            schema: schema.clone(),
+            forms,
+            header: dialect.header,
+            fields: FieldWriter::new(dialect, schema.fields().len()),
+        }
     }
 }
 

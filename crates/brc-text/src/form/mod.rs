@@ -196,6 +196,9 @@ pub struct GivenForms {
     pub timestamp: Option<TimeForm>,
     /// The decimal separator in other columns of the table. Resolves numbers that can be read in two ways.
     pub likely_decimal: Option<u8>,
+    /// Whether commas in numbers are no decimal marks: another column has decimal points, and commas may separate the
+    /// values of a list.
+    pub no_decimal_commas: bool,
     /// Whether a form of dates or timestamps is set for this column, not for all.
     pub is_own: bool,
 }
@@ -243,6 +246,7 @@ impl TableForms {
             date: last(|form| !form.is_timestamp()),
             timestamp: last(TimeForm::is_timestamp),
             likely_decimal: None,
+            no_decimal_commas: false,
             is_own: self.times.iter().any(|(own, _)| own.as_deref() == Some(name)),
         }
     }

@@ -5,9 +5,11 @@
 //! that parse them; the sets of several values are intersected.
 
 use super::time_forms::{FORMS, Forms};
-use super::{FLOAT, FORMED_NUMBER, FORMED_TIME, GROUPED, INEXACT, NUMBER, SHORT_GROUP, Seen, UNGROUPED, too_short};
+use super::{
+    FLOAT, FORMED_NUMBER, FORMED_TIME, GROUPED, INEXACT, NUMBER, SHORT_GROUP, SHORT_LEAD, Seen, UNGROUPED, too_short,
+};
 use crate::form::{Form, GivenForms, GivenNumber, NumberForm, Padding, Parts, TimeForm, ZoneOffset};
-use brc_core::{LogicalType, TimeUnit};
+use brc_core::{AssumedSeparator, LogicalType, TimeUnit};
 
 /// Bits of `starts` for the forms that the user sets.
 const GIVEN_DATE: u64 = 1 << 63;
@@ -145,9 +147,11 @@ fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
     let forms = FormSet { numbers, ..FormSet::ALL };
     let has = |byte: u8| memchr::memchr_iter(byte, text).count();
     let grouped = if has(b'.') > 0 && has(b',') > 0 || has(b'.') > 1 { GROUPED } else { 0 };
+    let lead = text.iter().skip_while(|byte| **byte == b'-').take_while(|byte| byte.is_ascii_digit()).count();
+    let grouped = if lead < 3 { grouped | SHORT_LEAD } else { grouped };
     if found.iter().any(|(_, form, _)| form.decimal() != first.decimal()) {
         // Thousands, or three decimals. SHORT_GROUP accounts for the digits of both.
-        let flags = FORMED_NUMBER | SHORT_GROUP | seen.flags & super::NEGATIVE;
+        let flags = FORMED_NUMBER | SHORT_GROUP | grouped | seen.flags & super::NEGATIVE;
         return Some(Seen { flags, forms, ..Seen::NOTHING });
     }
     let formed = formed(seen, forms);
@@ -262,16 +266,24 @@ impl Seen {
         self.flags & UNGROUPED == 0 && self.scale == 3 && self.whole <= 3
     }
 
-    /// Whether the points of some numbers in the usual form are read as thousands separators, although no number shows
-    /// that they are: none has a comma as well, or two points.
+    /// What separators in numbers are read as, although no value shows that they are: points between thousands, if none
+    /// has a comma as well or two points; commas between thousands, if all begin with three digits, as lists of numbers
+    /// may; and with `commas_delimit`, decimal commas.
     #[must_use]
-    pub fn has_assumed_groups(self, given: &GivenForms) -> bool {
+    pub fn assumed_separator(self, given: &GivenForms, commas_delimit: bool) -> Option<AssumedSeparator> {
         let has = |flag| self.flags & flag != 0;
-        let is_formed = || {
-            let reading = self.reading(given);
-            matches!(reading, Reading::Formed(_, Form::Number(form)) if form.has_thousands_by(b'.'))
-        };
-        has(NUMBER) && self.scale > 0 && !has(GROUPED) && given.number.is_none() && is_formed()
+        let Reading::Formed(_, Form::Number(form)) = self.reading(given) else { return None };
+        if given.number.is_some() {
+            None
+        } else if form.has_thousands_by(b'.') && has(NUMBER) && self.scale > 0 && !has(GROUPED) {
+            Some(AssumedSeparator::PointOfThousands)
+        } else if form.has_thousands_by(b',') && !has(SHORT_LEAD | GROUPED) {
+            Some(AssumedSeparator::CommaOfThousands)
+        } else if form.decimal() == b',' && commas_delimit && !has(GROUPED) {
+            Some(AssumedSeparator::DecimalComma)
+        } else {
+            None
+        }
     }
 
     /// The decimal separator, if it is unambiguous.
@@ -337,6 +349,9 @@ impl Seen {
                 Some(likely) => self.number_in(*likely),
                 None => Reading::Ambiguous([Form::Number(*first), Form::Number(*other)]),
             };
+        }
+        if given.no_decimal_commas && given.number.is_none() && first.decimal() == b',' && !has(GROUPED) {
+            return Reading::Usual;
         }
         self.number_in(*first)
     }

@@ -23,7 +23,7 @@ impl NullTokenSet {
     pub const EMPTY: Self = Self(0);
 
     /// The set of the token that a value equals; `None` if it equals none.
-    pub(super) fn of(text: &[u8]) -> Option<Self> {
+    pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let longest = TOKENS.iter().map(|token| token.len()).max()?;
         if text.len() > longest {
             return None;

@@ -8,9 +8,11 @@ use brc_core::{LogicalType, Value};
 
 /// What a number requires; `None` if the text is not a number.
 pub(super) fn seen(text: &[u8]) -> Option<Seen> {
-    let (is_negative, digits) = match text.strip_prefix(b"-") {
-        Some(digits) => (true, digits),
-        None => (false, text),
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        // Instruments print a sign and an exponent; without an exponent it may be a telephone number.
+        [b'+', digits @ ..] if memchr::memchr2(b'e', b'E', digits).is_some() => (false, digits),
+        _ => (false, text),
     };
     let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match (whole, &digits[..whole]) {

@@ -266,6 +266,7 @@ fn forms_set_by_the_user_take_precedence() {
         date: Some("%Y%m%d".parse().unwrap()),
         timestamp: Some("%m/%d/%Y %H:%M".parse().unwrap()),
         likely_decimal: None,
+        no_decimal_commas: false,
         is_own: false,
     };
     for (values, expected) in [

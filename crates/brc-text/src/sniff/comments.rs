@@ -5,6 +5,7 @@
 
 use super::columns::Columns;
 use super::header::{self, Header, are_distinct, is_like_a_name};
+use super::kind::Kind;
 use super::rows::{Cell, SampleRows};
 use super::samples::Samples;
 use super::shape::{Shape, is_empty};
@@ -14,7 +15,7 @@ use brc_core::RowFault;
 use std::cmp::Ordering;
 
 /// The comment prefixes, the commonest first.
-pub(super) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
+pub(crate) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
 
 /// Adds the comment prefix that a bad row starts with to its fault, since the line was probably not meant as a row.
 /// Faults in columns other than the first are unrelated to the prefix.
@@ -66,7 +67,7 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
         let found = width > 1
             && !roles.contains(&Role::Row)
             && roles.contains(&Role::Comment)
-            && (rows.last()? > &first || with_leading);
+            && (rows.last()? > &first || with_leading || are_rulers(table, &rows));
         let leading = found.then(|| leading(samples, &tables, dialect))?;
         let is_header = leading.header.is_some_and(|header| rows.contains(&header));
         (!is_header).then(|| Comments { prefix: prefix.to_owned(), rows: rows.len(), names: leading.names })
@@ -128,8 +129,7 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[SampleRows<'_>], dialect:
         return Leading { end: last + 1, ..Leading::default() };
     }
     let row = table.row(last);
-    let is_header = row.len() == width
-        && row.iter().enumerate().all(|(index, cell)| is_name(cell, if index == 0 { prefix } else { "" }));
+    let is_header = row.len() == width && are_names(row, prefix);
     let texts: Vec<&[u8]> = (0..=last).map(|row| comment(samples, table, row, prefix, dialect)).collect();
     let found = names_in(&texts, width, dialect.delimiter);
     // A header that is one row of several, or begins with a blank, is not read as a row.
@@ -201,7 +201,7 @@ pub(super) fn may_name(name: &str) -> bool {
 }
 
 /// The maximum number of words in a name that is not among others in a header.
-const MAX_WORDS: usize = 3;
+pub(super) const MAX_WORDS: usize = 3;
 
 /// The trimmed fields of a comment.
 fn fields(text: &[u8], delimiter: Delimiter) -> Vec<String> {
@@ -248,11 +248,13 @@ impl Role {
         let bytes = cells[0].bytes.strip_prefix(prefix.as_bytes()).unwrap_or(cells[0].bytes).trim_ascii();
         let others = columns.compare_from(1, cells);
         let first = columns.compare(&[Cell { bytes, ..cells[0] }]);
+        // `//host/path` is not unlike an address, and `#VALUE!` is no comment on `VALUE!`.
+        let may_be_value = columns.kind(0) == Some(Kind::Address) || Kind::of(&cells[0]) == Kind::Null;
         let is_prose = bytes.is_empty() || is_prose(samples, table, row, prefix);
         match others.alike.cmp(&others.unlike) {
             Ordering::Greater => Self::Row,
             Ordering::Less => Self::Comment,
-            Ordering::Equal if first.unlike > 0 => Self::Comment,
+            Ordering::Equal if first.unlike > 0 && (is_prose || !may_be_value) => Self::Comment,
             Ordering::Equal if is_prose && first.alike == 0 => Self::PossibleComment,
             Ordering::Equal => Self::Row,
         }
@@ -265,6 +267,12 @@ pub(super) fn is_ruler(cells: &[Cell<'_>]) -> bool {
         cell.bytes.first().is_some_and(|first| matches!(first, b'-' | b'=') && cell.bytes.iter().all(|it| it == first))
     };
     cells.iter().all(are_alike) && cells.iter().any(|cell| cell.bytes.len() > MAX_NULL_DASHES)
+}
+
+/// Whether all of these rows are lines of dashes or the like below a first one, which may have fewer fields than the rows
+/// of the table.
+fn are_rulers(table: &SampleRows<'_>, rows: &[usize]) -> bool {
+    rows.iter().all(|row| *row > 0 && is_ruler(table.row(*row)))
 }
 
 /// The maximum number of dashes that stand for a missing value.
@@ -292,10 +300,12 @@ fn is_like_row(
     cells.len() == columns.width() && is_alike
 }
 
-/// Whether a field may name a column. A prefix alone, as in `#,name`, names a column of numbers.
-fn is_name(cell: &Cell<'_>, prefix: &str) -> bool {
-    let bytes = cell.bytes.strip_prefix(prefix.as_bytes()).unwrap_or(cell.bytes);
-    let bytes = bytes.trim_ascii();
-    let is_number_sign = !prefix.is_empty() && bytes.len() < cell.bytes.len() && matches!(bytes, b"" | b".");
-    is_number_sign || is_like_a_name(&Cell { bytes, ..*cell }) && !bytes.contains(&b' ')
+/// Whether the fields of a line with a comment prefix may name columns. A prefix alone, as in `#,Full name`, names a
+/// column of numbers; a comment does not begin so, and other names beside it may have blanks.
+fn are_names(row: &[Cell<'_>], prefix: &str) -> bool {
+    let Some((first, others)) = row.split_first() else { return false };
+    let bytes = first.bytes.strip_prefix(prefix.as_bytes()).unwrap_or(first.bytes).trim_ascii();
+    let is_number_sign = bytes.len() < first.bytes.len() && matches!(bytes, b"" | b".");
+    let is_name = |cell: &Cell<'_>| is_like_a_name(cell) && (is_number_sign || !cell.bytes.contains(&b' '));
+    (is_number_sign || is_name(&Cell { bytes, ..*first })) && others.iter().all(is_name)
 }

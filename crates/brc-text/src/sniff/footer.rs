@@ -22,6 +22,13 @@ pub(super) struct RowCount {
     lines: usize,
 }
 
+impl RowCount {
+    /// The same in a table whose last column, the `width`th, takes the rest of the line.
+    pub(super) fn within(self, width: usize) -> Self {
+        Self { width: self.width.min(width), ..self }
+    }
+}
+
 impl Trailing {
     /// What follows a table of this width, above a count of its rows if there is one.
     pub(super) fn of(table: &SampleRows<'_>, width: usize, count: Option<RowCount>) -> Self {
@@ -46,11 +53,14 @@ impl Trailing {
 
 /// Removes the last row, and what is below it, if it counts the rows, as database clients write it.
 pub(super) fn take_row_count(table: &mut SampleRows<'_>) -> Option<RowCount> {
-    let last = (1..table.len()).rev().find(|row| !is_empty(table.row(*row)))?;
-    let row = table.row(last);
-    let is_apart = is_empty(table.row(last - 1));
-    let count = counts_rows(row, is_apart).then(|| RowCount { width: row.len(), lines: table.len() - last })?;
-    table.truncate(last);
+    let is_apart = |row: &usize| is_empty(table.row(row - 1));
+    let filled = || (1..table.len()).rev().filter(|row| !is_empty(table.row(*row)));
+    // Another remark may follow, apart from the count: when the query was completed.
+    let remark = filled().next().filter(is_apart);
+    let counts = |row: &usize| counts_rows(table.row(*row), is_apart(row));
+    let found = filled().take(if remark.is_some() { 2 } else { 1 }).find(counts)?;
+    let count = RowCount { width: table.row(found).len(), lines: table.len() - found };
+    table.truncate(found);
     Some(count)
 }
 

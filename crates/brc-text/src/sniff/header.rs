@@ -3,10 +3,11 @@
 //! Names differ from the values below: a word above numbers, a text that does not recur. If all columns are text, the
 //! decision is a guess; most files have a header.
 
+mod dates;
 mod numbers;
 
 use super::columns::{Columns, Comparison, ROWS};
-use super::comments::is_ruler;
+use super::comments::{MAX_WORDS, is_ruler};
 use super::kind::Kind;
 use super::report::count;
 use super::rows::{Cell, SampleRows};
@@ -64,6 +65,7 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
         return Header { weight: 0, evidence, cells: None, unnamed: 0, described: 0, is_doubtful: false };
     };
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(SampleRows::iter));
+    let below = below.take(next_table(table, first).unwrap_or(usize::MAX));
     let below: Vec<&[Cell<'_>]> = below.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
     // Above row names, aligned headers are indented.
     let may_have_row_names = delimiter != Delimiter::Blanks || table.is_indented(first) || !table.is_aligned(first);
@@ -82,6 +84,14 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
     cells.resize(width.max(row.len()), String::new());
     let described = if weight > 0 { described } else { 0 };
     Header { weight, evidence, cells: Some(cells), unnamed, described, is_doubtful }
+}
+
+/// The number of rows between a row that may be a header and an empty one above another such row.
+fn next_table(table: &SampleRows<'_>, first: usize) -> Option<usize> {
+    let are_names = |row: &[Cell<'_>]| row.len() > 1 && row.iter().all(is_like_a_name);
+    let is_next = |row: &usize| is_empty(table.row(row - 1)) && are_names(table.row(*row));
+    let next = (first + 3..table.len()).take(ROWS).find(is_next).filter(|_| are_names(table.row(first)))?;
+    Some(next - first - 1)
 }
 
 /// The maximum number of rows that describe the columns: loggers write units, and how values were processed.
@@ -176,6 +186,15 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
     if names_rows(row, below) {
         return Verdict::new(4, "its first field is empty, above row names or row numbers");
     }
+    if unlike <= alike
+        && let Some(evidence) = dates::name_above(row, below, &columns)
+    {
+        return Verdict::new(CERTAIN, evidence);
+    }
+    let described_columns = Columns::of(below[described..].iter().copied(), below[0].len());
+    if described > 0 && matches!(described_columns.compare(row), Comparison { unlike: 1.., alike: 1.. }) {
+        return Verdict::new(CERTAIN, "a name above numbers or dates, and a row below it that describes the columns");
+    }
     let numbers = if unlike <= alike { numbers::judge(row, below, &columns) } else { NumberNames::Unlikely };
     if let NumberNames::Certain(evidence) | NumberNames::Likely(evidence) = numbers {
         let is_doubtful = matches!(numbers, NumberNames::Likely(_));
@@ -187,13 +206,16 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
         let weight = if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) };
         return Verdict { is_doubtful, ..Verdict::new(weight, first_row_of(unlike, typed)) };
     }
-    let columns = Columns::of(below[described..].iter().copied(), below[0].len());
-    if described > 0 && has_only_text(columns.compare(row), 2) {
+    if described > 0 && has_only_text(described_columns.compare(row), 2) {
         let rows = count(described, "row");
         let evidence = format!("in number or date columns the first row is not a value, like {rows} below it");
         return Verdict::new(CERTAIN, evidence);
     }
-    Verdict { is_doubtful, ..judge_text(row, below) }
+    if let Some(evidence) = dates::above_text(row, below) {
+        return Verdict::new(CERTAIN, evidence);
+    }
+    let text = judge_text(row, below);
+    Verdict { is_doubtful: is_doubtful || text.is_doubtful, ..text }
 }
 
 /// Evidence: the number of typed columns in which the first row differs from the values below.
@@ -269,6 +291,11 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Verdict {
         Likeness::Alike => (unlike, alike + 1),
         Likeness::Unknown => (unlike, alike),
     });
+    if let [cell] = row
+        && names_a_list(cell, below)
+    {
+        return say(1, "and the first row is a usual name of a column".to_owned());
+    }
     let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
     let is_unique = are_distinct(row.iter().map(|cell| cell.bytes));
     if alike > unlike {
@@ -278,13 +305,79 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Verdict {
     } else if unlike > 0 {
         say(2, format!("and in {unlike} of them the first row looks different from all rows below"))
     } else if row.len() == 1 {
-        say(-1, "and a single column may be a plain list".to_owned())
+        let is_doubtful = is_short(&row[0]) && below.iter().all(|row| is_short(&row[0]));
+        Verdict { is_doubtful, ..say(-1, "and a single column may be a plain list".to_owned()) }
     } else {
         say(
             if is_unique { 1 } else { -1 },
             format!("and the fields of the first row {} be names", if is_unique { "could" } else { "repeat; can't" }),
         )
     }
+}
+
+/// Whether a line of a list is a word or two rather than prose.
+fn is_short(cell: &Cell<'_>) -> bool {
+    matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Null)
+        && memchr::memchr_iter(b' ', cell.bytes).count() < MAX_WORDS
+}
+
+/// Whether the first line of a list is its name: a usual one, or of several words joined by `_`, as no value is.
+fn names_a_list(cell: &Cell<'_>, below: &[&[Cell<'_>]]) -> bool {
+    const NAMES: &[&str] = &[
+        "address",
+        "answer",
+        "category",
+        "city",
+        "code",
+        "comment",
+        "comments",
+        "country",
+        "date",
+        "description",
+        "domain",
+        "email",
+        "file",
+        "filename",
+        "host",
+        "hostname",
+        "id",
+        "ip",
+        "item",
+        "key",
+        "keyword",
+        "label",
+        "message",
+        "name",
+        "names",
+        "number",
+        "path",
+        "phone",
+        "product",
+        "question",
+        "review",
+        "sentence",
+        "state",
+        "station",
+        "status",
+        "tag",
+        "text",
+        "time",
+        "timestamp",
+        "title",
+        "tweet",
+        "type",
+        "url",
+        "user",
+        "username",
+        "value",
+        "values",
+        "word",
+        "words",
+    ];
+    let is_joined = |cell: &Cell<'_>| cell.bytes.contains(&b'_');
+    let may_be_joined = is_like_a_name(cell) && Kind::of(cell) == Kind::Word && is_joined(cell);
+    NAMES.iter().any(|name| cell.bytes.eq_ignore_ascii_case(name.as_bytes()))
+        || may_be_joined && !below.iter().flat_map(|row| row.iter()).any(is_joined)
 }
 
 pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {

@@ -6,7 +6,7 @@
 
 use super::rows::Cell;
 use crate::form::NumberForm;
-use crate::infer::Seen;
+use crate::infer::{NullTokenSet, Seen};
 use brc_core::calendar::{MONTHS, WEEKDAYS};
 
 /// The appearance of a field.
@@ -71,12 +71,16 @@ impl Kind {
 }
 
 fn is_null(text: &[u8]) -> bool {
-    const WORDS: &[&str] = &["", "na", "n/a", "null", "none", "nil", "\\n", "-", "--", "?", "#n/a"];
-    const FLOATS: &[&str] = &["nan", "inf", "infinity"];
+    const WORDS: &[&str] = &["na", "n/a", "null", "none", "nil", "nan", "inf", "infinity"];
     let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    let is_one = |words: &[&str], text: &[u8]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
-    is_one(WORDS, text) || is_one(FLOATS, unsigned)
+    NullTokenSet::of(text).is_some()
+        || WORDS.iter().any(|word| unsigned.eq_ignore_ascii_case(word.as_bytes()))
+        || ERRORS.contains(&text)
 }
+
+/// What spreadsheets write where a formula has no value.
+const ERRORS: [&[u8]; 10] =
+    [b"#VALUE!", b"#DIV/0!", b"#REF!", b"#NAME?", b"#NUM!", b"#NULL!", b"#SPILL!", b"#CALC!", b"#N/A N/A", b"#ERROR!"];
 
 fn is_bool(text: &[u8]) -> bool {
     ["true", "false", "yes", "no", "t", "f", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))

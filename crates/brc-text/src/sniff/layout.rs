@@ -106,13 +106,14 @@ impl Layout {
         let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
         let mut shifted = 0;
         let mut tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
+        let end = samples.end().and_then(|end| tables.get_mut(end));
+        let mut row_count = end.and_then(footer::take_row_count);
         if dialect.delimiter == Delimiter::Blanks {
             let width = Shape::of(&tables, 0).width_with_rest(samples, &tables);
             tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
             shifted = few_with_runs_of_blanks(&tables, width);
+            row_count = row_count.map(|count| count.within(width));
         }
-        let end = samples.end().and_then(|end| tables.get_mut(end));
-        let row_count = end.and_then(footer::take_row_count);
         let leading = match &overrides.comment {
             None if may_skip => comments::leading(samples, &tables, dialect),
             _ => Leading::default(),
@@ -163,7 +164,8 @@ impl Layout {
 /// The number of rows of `width` fields whose last one has two blanks in a row; 0 if most rows have them, unless the
 /// first one does, which may be a header.
 fn few_with_runs_of_blanks(tables: &[SampleRows<'_>], width: usize) -> usize {
-    let last = tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width).filter_map(<[_]>::last);
+    let is_row = |row: &&[Cell<'_>]| row.len() == width && comments::comment_prefix(row[0].bytes).is_none();
+    let last = tables.iter().flat_map(SampleRows::iter).filter(is_row).filter_map(<[_]>::last);
     let has_run =
         |cell: &Cell<'_>| !cell.is_quoted && cell.bytes.windows(2).any(|pair| pair.iter().all(|byte| is_blank(*byte)));
     let runs: Vec<bool> = last.map(has_run).collect();

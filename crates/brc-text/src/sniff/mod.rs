@@ -18,8 +18,10 @@ mod rows;
 mod samples;
 mod score;
 mod shape;
+mod times;
 
 pub use charset::is_utf16;
+pub(crate) use comments::PREFIXES;
 pub use comments::fault_in_line;
 pub use report::{Finding, Part};
 
@@ -229,9 +231,11 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     if dialect.header {
         doubts.extend(doubtful_rows(&layout, known.preamble_lines.unwrap_or(0), &names));
     }
-    let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
+    let are_many = samples.start().len() >= MANY_BYTES;
+    let enough = if are_many { ENOUGH_LONG_ROWS } else { ENOUGH_ROWS };
+    let may_be_in_quotes = !are_many && ranked.iter().any(|candidate| candidate.quotes.unended > 0);
     Sniffed {
-        needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
+        needs_more: !samples.is_whole() && (layout.rows < enough || may_be_in_quotes || samples.are_comments()),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
         are_comments_skipped: layout.are_comments_skipped,
@@ -269,7 +273,7 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
     let header = if layout.names.is_some() {
         Some("a comment names the columns; --names sets other names".to_owned())
     } else if layout.header.is_doubtful && overrides.header.is_none() {
-        Some(report::doubtful_header(dialect.header))
+        Some(report::doubtful_header(dialect.header, layout.width))
     } else {
         None
     };

@@ -223,8 +223,11 @@ pub(super) fn descriptions(rows: usize, lines: u64, names: &[String]) -> String 
 }
 
 /// The note about a first row with numbers that may be names or values.
-pub(super) fn doubtful_header(is_header: bool) -> String {
+pub(super) fn doubtful_header(is_header: bool, width: usize) -> String {
     match is_header {
+        false if width == 1 => {
+            "the first row is read as a value, though it may be the name; --header yes reads it as the name".to_owned()
+        }
         true => "the first row names the columns, though it has numbers; --header no reads it as values".to_owned(),
         false => "the first row is read as values, though its numbers may be names; --header yes reads it as names"
             .to_owned(),

@@ -56,6 +56,8 @@ pub(super) struct Quotes {
     pub(super) sound: usize,
     /// Fields that start with a quote but do not end with the next one.
     pub(super) malformed: usize,
+    /// Fields that would extend over most of the sample, beyond its end. They count as malformed, too.
+    pub(super) unended: usize,
     /// Fields with doubled quotes.
     pub(super) doubled: usize,
     /// Quoted fields with blanks around them.
@@ -79,6 +81,7 @@ impl AddAssign for Quotes {
     fn add_assign(&mut self, other: Self) {
         self.sound += other.sound;
         self.malformed += other.malformed;
+        self.unended += other.unended;
         self.doubled += other.doubled;
         self.padded += other.padded;
         self.bracketed += other.bracketed;
@@ -303,6 +306,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
             let Some(&byte) = self.bytes.get(at) else {
                 // A quote that would extend over most of the sample is probably not one.
                 let is_cut_off = !self.ends_at_row && quote_at > self.bytes.len() / 2;
+                self.rows.quotes.unended += usize::from(!self.ends_at_row && !is_cut_off);
                 return if is_cut_off { Quoted::CutOff } else { Quoted::Malformed };
             };
             if Some(byte) == self.escape {

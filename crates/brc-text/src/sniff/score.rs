@@ -9,9 +9,10 @@ use super::commas;
 use super::footer;
 use super::header;
 use super::kind::Kind;
-use super::rows::{Quotes, SampleRows};
+use super::rows::{Cell, Quotes, SampleRows};
 use super::samples::Samples;
 use super::shape::{Shape, aligned_columns, is_empty};
+use super::times;
 use crate::dialect::{Delimiter, Dialect, DialectOverrides};
 
 /// The candidate delimiters with their prior weights. The first of equal ones wins.
@@ -50,6 +51,8 @@ pub(super) struct Candidate {
     pub(super) wholeness: f64,
     /// Whether all commas are decimal marks.
     has_decimal_commas: bool,
+    /// Whether tabs seem to separate fields.
+    has_tabs_between: bool,
 }
 
 /// All candidates, the best first; at least one.
@@ -75,6 +78,7 @@ pub(super) fn rank(samples: &Samples<'_>, base: &Dialect, overrides: &DialectOve
         candidates.push(Candidate::new(samples, overrides.apply(base.clone()), 1.0));
     }
     penalise_decimal_commas(&mut candidates);
+    penalise_less_even(&mut candidates);
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     candidates
 }
@@ -86,6 +90,23 @@ fn penalise_decimal_commas(candidates: &mut [Candidate]) {
     let is_comma = |candidate: &&mut Candidate| candidate.dialect.delimiter == Delimiter::Byte(b',');
     for candidate in candidates.iter_mut().filter(is_comma).filter(|candidate| candidate.wholeness < wholeness) {
         candidate.score /= 2.0;
+    }
+}
+
+/// Lowers the score of delimiters that the first row lacks, or that leave tabs between what may be fields, if all rows have
+/// the same number of another one that is unusual in text; a tab in the second case.
+fn penalise_less_even(candidates: &mut [Candidate]) {
+    let is_even = |candidate: &&Candidate, bytes: &[u8]| {
+        let shape = candidate.shape;
+        let is_one = matches!(candidate.dialect.delimiter, Delimiter::Byte(byte) if bytes.contains(&byte));
+        is_one && shape.width > 1 && shape.rows > 2 && shape.usual == shape.rows
+    };
+    let has_even = |bytes: &[u8]| candidates.iter().any(|candidate| is_even(&candidate, bytes));
+    let (some, tabs) = (has_even(b";\t|"), has_even(b"\t"));
+    for other in candidates.iter_mut() {
+        if some && other.shape.first > 0 || tabs && other.has_tabs_between {
+            other.score /= 2.0;
+        }
     }
 }
 
@@ -101,7 +122,9 @@ fn delimiters(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<(Delim
         Delimiter::Byte(byte) => samples.contain(&[byte]),
         Delimiter::Blanks => [&b"  "[..], b" \t", b"\t ", b"\t\t"].iter().any(|blanks| samples.contain(blanks)),
     };
-    DELIMITERS.iter().copied().filter(|(delimiter, _)| occurs(*delimiter)).collect()
+    let splits_times = times::splitting(samples);
+    let may_be = |delimiter: Delimiter| occurs(delimiter) && !splits_times.contains(&delimiter);
+    DELIMITERS.iter().copied().filter(|(delimiter, _)| may_be(*delimiter)).collect()
 }
 
 fn quotes(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<Option<u8>> {
@@ -170,6 +193,7 @@ impl Candidate {
             typed: fields.typed,
             wholeness: fields.wholeness,
             has_decimal_commas,
+            has_tabs_between: fields.tabs_split_values || fields.have_tabs,
         }
     }
 }
@@ -189,6 +213,10 @@ struct FieldStatistics {
     are_beside_tabs: bool,
     /// Whether each row has a field with a tab in it, outside of quotes, and no number or time in a field without one.
     have_tabs: bool,
+    /// Whether each row has a field of which a tab separates a number, a time or the like.
+    tabs_split_values: bool,
+    /// Whether two words are above a word and a number in each row.
+    are_words_and_numbers: bool,
     /// Whether some fields start with a double quote that is not a quote in the dialect.
     begin_with_double_quote: bool,
     /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
@@ -198,13 +226,17 @@ struct FieldStatistics {
 impl FieldStatistics {
     fn of(tables: &[SampleRows<'_>], width: usize) -> FieldStatistics {
         let (mut sum, mut count, mut are_typed, mut begin_with_double_quote) = (0.0, 0_u32, true, false);
-        let (mut typed, mut are_beside_tabs, mut have_tabs) = ([0; 2], true, true);
+        let (mut typed, mut are_beside_tabs, mut have_tabs, mut tabs_split_values) = ([0; 2], true, true, true);
         let mut is_filled = vec![false; width];
         for row in tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width && !is_empty(row)) {
-            let mut has_tab = false;
+            let (mut has_tab, mut splits_value) = (false, false);
             for (cell, is_filled) in row.iter().zip(&mut is_filled) {
                 let kind = Kind::of(cell);
-                has_tab |= !cell.is_quoted && cell.bytes.contains(&b'\t');
+                if !cell.is_quoted && cell.bytes.contains(&b'\t') {
+                    let mut pieces = cell.bytes.split(|byte| *byte == b'\t');
+                    splits_value |= pieces.any(|piece| Kind::of(&Cell::plain(piece)).is_typed());
+                    has_tab = true;
+                }
                 have_tabs &= !kind.is_typed();
                 sum += kind.weight();
                 are_typed &= kind.is_typed() || kind == Kind::Null;
@@ -218,10 +250,12 @@ impl FieldStatistics {
                 begin_with_double_quote |= !cell.is_quoted && cell.bytes.starts_with(b"\"");
             }
             have_tabs &= has_tab;
+            tabs_split_values &= splits_value;
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
         let wholeness = sum / f64::from(count.max(1));
         have_tabs &= count > 0;
+        tabs_split_values &= count > 0;
         FieldStatistics {
             width,
             columns,
@@ -229,6 +263,8 @@ impl FieldStatistics {
             are_typed,
             are_beside_tabs,
             have_tabs,
+            tabs_split_values,
+            are_words_and_numbers: are_words_and_numbers(tables, width),
             begin_with_double_quote,
             typed,
         }
@@ -239,6 +275,7 @@ impl FieldStatistics {
     /// in each row are the delimiters.
     fn columns_score(&self, delimiter: Delimiter, prior: f64) -> f64 {
         let prior = if self.have_tabs { prior / 2.0 } else { prior };
+        let prior = if self.are_words_and_numbers { prior.max(LIKELY) } else { prior };
         let chance = if prior > 0.8 { 0.5 } else { 1.0 };
         match self.columns {
             // Tabs next to all fields are more likely delimiters of an empty column than alignment.
@@ -256,6 +293,25 @@ impl FieldStatistics {
             columns => prior * (1.0 - chance / columns as f64),
         }
     }
+}
+
+/// The prior weight of a delimiter of which the rows leave little doubt.
+const LIKELY: f64 = 0.97;
+
+/// Whether all rows have two fields, words in the first one and a word and a number in the others.
+fn are_words_and_numbers(tables: &[SampleRows<'_>], width: usize) -> bool {
+    if width != 2 {
+        return false;
+    }
+    let mut rows = tables.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row));
+    let is_name = |cell: &Cell<'_>| header::is_like_a_name(cell) && Kind::of(cell) == Kind::Word;
+    let has_names = rows.next().is_some_and(|first| first.len() == width && first.iter().all(is_name));
+    // A comma may be the delimiter.
+    let kind = |cell: &Cell<'_>| if cell.bytes.contains(&b',') { Kind::Other } else { Kind::of(cell) };
+    let kinds: Vec<Vec<Kind>> = rows.map(|row| row.iter().map(kind).collect()).collect();
+    let are_all = |expected: [Kind; 2]| kinds.iter().all(|kinds| *kinds == expected);
+    let are_rows = are_all([Kind::Word, Kind::Number]) || are_all([Kind::Number, Kind::Word]);
+    has_names && kinds.len() > 1 && are_rows
 }
 
 /// How consistently quotes and escapes are used, from 0 to a little over 1.
