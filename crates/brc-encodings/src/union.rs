@@ -282,7 +282,7 @@ impl Table for Union {
     }
 
     fn read_nulls_as_text(&self) -> bool {
-        self.tables.iter().fold(false, |any, table| table.read_nulls_as_text() || any)
+        self.tables.iter().fold(false, |any, table| any | table.read_nulls_as_text())
     }
 
     fn may_gain_columns(&self) -> bool {
