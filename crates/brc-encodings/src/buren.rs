@@ -28,10 +28,6 @@ impl Encoding for Buren {
         prefix.starts_with(&MAGIC[..4]) || (!prefix.is_empty() && MAGIC.starts_with(prefix))
     }
 
-    fn supports(&self, _schema: &Schema) -> Result<(), String> {
-        Ok(())
-    }
-
     fn has_cluster_key(&self) -> bool {
         true
     }

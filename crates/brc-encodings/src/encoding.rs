@@ -58,14 +58,8 @@ pub trait Encoding: Sync {
     ///
     /// # Errors
     /// The reason if not.
-    fn supports(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |logical_type| {
-            !matches!(logical_type, LogicalType::String | LogicalType::Int64 | LogicalType::Decimal { .. })
-        };
-        match schema.fields().iter().find(|field| strange(field.logical_type)) {
-            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.logical_type)),
-            None => Ok(()),
-        }
+    fn supports(&self, _schema: &Schema) -> Result<(), String> {
+        Ok(())
     }
 
     /// Whether strings may hold bytes that are not UTF-8.

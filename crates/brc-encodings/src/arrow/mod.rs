@@ -58,10 +58,6 @@ impl Encoding for Arrow {
         prefix.starts_with(MAGIC) || prefix.starts_with(FEATHER_1) || stream::is_stream(prefix)
     }
 
-    fn supports(&self, _: &Schema) -> Result<(), String> {
-        Ok(())
-    }
-
     fn holds_any_bytes(&self) -> bool {
         false
     }

@@ -42,10 +42,6 @@ impl Encoding for Avro {
         prefix.starts_with(container::MAGIC)
     }
 
-    fn supports(&self, _: &Schema) -> Result<(), String> {
-        Ok(())
-    }
-
     fn holds_any_bytes(&self) -> bool {
         false
     }

@@ -84,10 +84,6 @@ impl Encoding for Csv {
         }
     }
 
-    fn supports(&self, _: &Schema) -> Result<(), String> {
-        Ok(())
-    }
-
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         // With commas it is an ordinary table, whose values may have quotes.
         let is_one_brc = *schema == Schema::one_brc() && options.delimiter != Some(b',');

@@ -62,10 +62,6 @@ impl Encoding for Json {
         false
     }
 
-    fn supports(&self, _: &Schema) -> Result<(), String> {
-        Ok(())
-    }
-
     fn open(&self, mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         let objects = ObjectLayout::of(&mut input)?;
         let columns = match &options.schema {

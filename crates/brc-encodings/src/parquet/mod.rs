@@ -62,10 +62,6 @@ impl Encoding for Parquet {
         prefix.starts_with(MAGIC) || prefix.starts_with(ENCRYPTED)
     }
 
-    fn supports(&self, _: &Schema) -> Result<(), String> {
-        Ok(())
-    }
-
     fn holds_any_bytes(&self) -> bool {
         false
     }
