@@ -1,8 +1,7 @@
 //! `contains(s, part)`: whether a string contains another.
 
-use super::{Bound, Function, Mismatch, count, string};
+use super::{Bound, Function, Mismatch};
 use crate::functions::typed::Typed;
-use brc_core::LogicalType;
 
 pub(super) static CONTAINS: Function = Function {
     name: "contains",
@@ -14,13 +13,7 @@ pub(super) static CONTAINS: Function = Function {
 };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
-    count(arguments, 2..=2, CONTAINS.usage)?;
-    string(arguments, 0)?;
-    string(arguments, 1)?;
-    let holds: fn(&[u8], &[u8]) -> bool = |text, part| find(text, part).is_some();
-    Ok(Bound::new(LogicalType::Bool, move |views, rows| {
-        rows.truths(|row| holds(views[0].bytes(row), views[1].bytes(row)))
-    }))
+    Bound::test_of_two(arguments, CONTAINS.usage, |text, part| find(text, part).is_some())
 }
 
 /// Where a string first occurs in another.

@@ -1,8 +1,7 @@
 //! `ends_with(s, suffix)`: whether a string ends with another.
 
-use super::{Bound, Function, Mismatch, count, string};
+use super::{Bound, Function, Mismatch};
 use crate::functions::typed::Typed;
-use brc_core::LogicalType;
 
 pub(super) static ENDS_WITH: Function = Function {
     name: "ends_with",
@@ -14,11 +13,5 @@ pub(super) static ENDS_WITH: Function = Function {
 };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
-    count(arguments, 2..=2, ENDS_WITH.usage)?;
-    string(arguments, 0)?;
-    string(arguments, 1)?;
-    let holds: fn(&[u8], &[u8]) -> bool = |text, part| text.ends_with(part);
-    Ok(Bound::new(LogicalType::Bool, move |views, rows| {
-        rows.truths(|row| holds(views[0].bytes(row), views[1].bytes(row)))
-    }))
+    Bound::test_of_two(arguments, ENDS_WITH.usage, <[u8]>::ends_with)
 }

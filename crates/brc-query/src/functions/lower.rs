@@ -2,7 +2,6 @@
 
 use super::{Bound, Function, Mismatch, count, string};
 use crate::functions::typed::Typed;
-use crate::values::text::Text;
 
 pub(super) static LOWER: Function = Function {
     name: "lower",
@@ -14,28 +13,28 @@ pub(super) static LOWER: Function = Function {
 };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
-    count(arguments, 1..=1, LOWER.usage)?;
-    string(arguments, 0)?;
-    Ok(Bound::text(|text, out| match std::str::from_utf8(text) {
-        Ok(text) if text.is_ascii() => out.extend(text.len(), text.bytes().map(|byte| byte.to_ascii_lowercase())),
-        Ok(text) => {
-            let length = |text: &str| text.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum();
-            append(text, out, length, str::to_lowercase);
-        }
-        Err(_) => out.extend_from_slice(text),
-    }))
+    in_case(arguments, LOWER.usage, u8::to_ascii_lowercase, char::to_lowercase, str::to_lowercase)
 }
 
-/// Appends what `convert` makes of a text. It may be longer, so that `length` says of a long one first how long it
-/// becomes.
-pub(super) fn append(
-    text: &str,
-    out: &mut Text<'_>,
-    length: impl FnOnce(&str) -> usize,
-    convert: impl FnOnce(&str) -> String,
-) {
+/// A function that converts the case of a string, given how it does so for ASCII, characters and whole strings. A
+/// string may become longer, so that the length of a long one is known before it is converted.
+pub(super) fn in_case<C: Iterator<Item = char>>(
+    arguments: &[Typed],
+    usage: &str,
+    of_ascii: impl Fn(&u8) -> u8 + Send + Sync + 'static,
+    of_character: impl Fn(char) -> C + Send + Sync + 'static,
+    of_string: impl Fn(&str) -> String + Send + Sync + 'static,
+) -> Result<Bound, Mismatch> {
     const MIN_LONG_BYTES: usize = 1 << 16;
-    if text.len() < MIN_LONG_BYTES || out.has_room_for(length(text)) {
-        out.extend_from_slice(convert(text).as_bytes());
-    }
+    count(arguments, 1..=1, usage)?;
+    string(arguments, 0)?;
+    let length = move |text: &str| text.chars().flat_map(&of_character).map(char::len_utf8).sum();
+    Ok(Bound::text(move |text, out| match std::str::from_utf8(text) {
+        Ok(text) if text.is_ascii() => out.extend(text.len(), text.as_bytes().iter().map(&of_ascii)),
+        Ok(text) if text.len() < MIN_LONG_BYTES || out.has_room_for(length(text)) => {
+            out.extend_from_slice(of_string(text).as_bytes());
+        }
+        Ok(_) => {}
+        Err(_) => out.extend_from_slice(text),
+    }))
 }

@@ -275,6 +275,20 @@ impl Bound {
         Self::new(LogicalType::Bool, move |views, rows| rows.truths(|row| holds(views[0].bytes(row))))
     }
 
+    /// A function of two strings that is true or false.
+    fn test_of_two(
+        arguments: &[Typed],
+        usage: &str,
+        holds: impl Fn(&[u8], &[u8]) -> bool + Send + Sync + 'static,
+    ) -> Result<Self, Mismatch> {
+        count(arguments, 2..=2, usage)?;
+        string(arguments, 0)?;
+        string(arguments, 1)?;
+        Ok(Self::new(LogicalType::Bool, move |views, rows| {
+            rows.truths(|row| holds(views[0].bytes(row), views[1].bytes(row)))
+        }))
+    }
+
     /// A function of one string that appends another.
     fn text(append: impl Fn(&[u8], &mut Text<'_>) + Send + Sync + 'static) -> Self {
         Self::new(LogicalType::String, move |views, rows| rows.strings(|row, out| append(views[0].bytes(row), out)))

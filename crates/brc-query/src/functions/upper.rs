@@ -1,7 +1,7 @@
 //! `upper(s)`: a string in upper case. Bytes that are no UTF-8 stay as they are.
 
-use super::lower::append;
-use super::{Bound, Function, Mismatch, count, string};
+use super::lower::in_case;
+use super::{Bound, Function, Mismatch};
 use crate::functions::typed::Typed;
 
 pub(super) static UPPER: Function = Function {
@@ -14,14 +14,5 @@ pub(super) static UPPER: Function = Function {
 };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
-    count(arguments, 1..=1, UPPER.usage)?;
-    string(arguments, 0)?;
-    Ok(Bound::text(|text, out| match std::str::from_utf8(text) {
-        Ok(text) if text.is_ascii() => out.extend(text.len(), text.bytes().map(|byte| byte.to_ascii_uppercase())),
-        Ok(text) => {
-            let length = |text: &str| text.chars().flat_map(char::to_uppercase).map(char::len_utf8).sum();
-            append(text, out, length, str::to_uppercase);
-        }
-        Err(_) => out.extend_from_slice(text),
-    }))
+    in_case(arguments, UPPER.usage, u8::to_ascii_uppercase, char::to_uppercase, str::to_uppercase)
 }
