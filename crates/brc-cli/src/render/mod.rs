@@ -18,7 +18,7 @@ pub(crate) use layout::{Cells, Header, Look, cut, lay_out, width_of, wrap};
 pub(crate) use lines::{codes_of_runs, with_codes};
 pub(crate) use table::terminal_width;
 
-use brc_core::{BatchWriter, Error, LogicalType, Result, ScanError, ScanOptions, Schema, Sink, Table, Value};
+use brc_core::{BatchWriter, LogicalType, Result, ScanError, ScanOptions, Schema, Sink, Table, Value};
 use brc_query::{Answer, Plan};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -141,21 +141,13 @@ pub(crate) fn render(format: &dyn Format, plan: &Plan, answer: &Answer, out: &mu
     let (mut scanner, mut encoder) = (answer.scanner(&ScanOptions::everything(answer.schema()))?, writer.encoder());
     for split in (0..).map_while(|index| answer.split(index)) {
         let sink: &mut dyn Sink = encoder.as_mut();
-        scanner.scan(&split, sink).map_err(other)?;
+        scanner.scan(&split, sink).map_err(ScanError::into_error)?;
         let mut part = encoder.finish()?;
         writer.append(&mut part)?;
         out.extend(part.bytes);
     }
     out.extend(writer.finish()?);
     Ok(())
-}
-
-/// Converts a scan error; a result has no bad rows and its types are known.
-fn other(error: ScanError) -> Error {
-    match error {
-        ScanError::Other(error) => error,
-        ScanError::BadRow { .. } | ScanError::Widened => Error::Widened,
-    }
 }
 
 /// Appends the text form of a value; nothing for a null.

@@ -117,11 +117,7 @@ fn item(expression: Expression, alias: &str) -> SelectItem {
 fn scan(answer: &dyn Table, sink: &mut dyn Sink) -> Result<()> {
     let mut scanner = answer.scanner(&ScanOptions::everything(&current_schema(answer)))?;
     for split in (0..).map_while(|index| answer.split(index)) {
-        scanner.scan(&split, sink).map_err(|error| match error {
-            ScanError::Other(error) => error,
-            // The types of a result are known.
-            ScanError::BadRow { .. } | ScanError::Widened => brc_core::Error::Widened,
-        })?;
+        scanner.scan(&split, sink).map_err(ScanError::into_error)?;
     }
     Ok(())
 }

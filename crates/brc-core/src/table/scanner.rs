@@ -45,6 +45,17 @@ pub enum ScanError {
     Other(Error),
 }
 
+impl ScanError {
+    /// The error, for a table whose types are known and which has no bad rows.
+    #[must_use]
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Other(error) => error,
+            Self::BadRow { .. } | Self::Widened => Error::Widened,
+        }
+    }
+}
+
 impl From<Error> for ScanError {
     fn from(error: Error) -> Self {
         Self::Other(error)
