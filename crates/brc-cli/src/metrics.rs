@@ -2,6 +2,7 @@
 
 use crate::interrupt;
 use crate::invocation::command_line;
+use crate::progress::alongside;
 use brc_compare::usage::Usage;
 use brc_compare::{Plot, TimedRun, quantity, timeline};
 use brc_core::{Error, Progress, Result};
@@ -137,20 +138,14 @@ pub(crate) fn follow<T: Send>(progress: &Progress, work: impl FnOnce() -> T + Se
         ROWS.store(progress.rows.load(Relaxed), Relaxed);
         BYTES.store(progress.bytes.load(Relaxed), Relaxed);
     };
-    std::thread::scope(|scope| {
-        let (done, end) = channel::<()>();
-        let copying = move || {
-            while end.recv_timeout(PERIOD / 2) == Err(RecvTimeoutError::Timeout) {
-                copy();
-            }
-        };
-        // If no thread can be started, the work is done without metrics.
-        let _ = std::thread::Builder::new().spawn_scoped(scope, copying);
-        let result = work();
-        drop(done);
-        copy();
-        result
-    })
+    let copying = |end: &Receiver<()>| {
+        while end.recv_timeout(PERIOD / 2) == Err(RecvTimeoutError::Timeout) {
+            copy();
+        }
+    };
+    let result = alongside(copying, work);
+    copy();
+    result
 }
 
 fn csv(samples: &[Sample]) -> String {

@@ -25,10 +25,15 @@ pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnc
     if !std::io::stderr().is_terminal() {
         return work();
     }
+    alongside(|end| show(progress, total, end), work)
+}
+
+/// Runs `work` while another thread runs `other`, which must return when the sender is dropped. If no thread can be
+/// started, only the work is done.
+pub(crate) fn alongside<T: Send>(other: impl FnOnce(&Receiver<()>) + Send, work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
-        let (done, end) = channel::<()>();
-        // If no thread can be started, the work is done without a progress bar.
-        let _ = std::thread::Builder::new().spawn_scoped(scope, move || show(progress, total, &end));
+        let (done, end) = channel();
+        let _ = std::thread::Builder::new().spawn_scoped(scope, move || other(&end));
         let result = work();
         drop(done);
         result
