@@ -64,19 +64,7 @@ impl FromStr for Charset {
     }
 }
 
-impl TryFrom<String> for Charset {
-    type Error = DialectError;
-
-    fn try_from(text: String) -> Result<Self, DialectError> {
-        text.parse()
-    }
-}
-
-impl From<Charset> for String {
-    fn from(charset: Charset) -> Self {
-        charset.to_string()
-    }
-}
+as_text!(Charset);
 
 /// Bytes that are invalid in a charset. Returned inside an [`io::Error`] of kind
 /// [`InvalidData`](io::ErrorKind::InvalidData).

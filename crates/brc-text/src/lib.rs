@@ -17,6 +17,25 @@
 
 #![forbid(unsafe_code)]
 
+/// Serialises a type as the text of its [`Display`](std::fmt::Display) and [`FromStr`](std::str::FromStr).
+macro_rules! as_text {
+    ($type:ty) => {
+        impl TryFrom<String> for $type {
+            type Error = <$type as std::str::FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(value: $type) -> Self {
+                value.to_string()
+            }
+        }
+    };
+}
+
 pub mod charset;
 pub mod dialect;
 pub mod form;

@@ -159,16 +159,4 @@ pub(super) mod explicit_option {
     }
 }
 
-impl TryFrom<String> for Delimiter {
-    type Error = DialectError;
-
-    fn try_from(text: String) -> Result<Self, DialectError> {
-        text.parse()
-    }
-}
-
-impl From<Delimiter> for String {
-    fn from(delimiter: Delimiter) -> Self {
-        delimiter.to_string()
-    }
-}
+as_text!(Delimiter);

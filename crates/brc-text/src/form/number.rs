@@ -230,16 +230,4 @@ impl FromStr for NumberForm {
     }
 }
 
-impl TryFrom<String> for NumberForm {
-    type Error = FormError;
-
-    fn try_from(text: String) -> Result<Self, FormError> {
-        text.parse()
-    }
-}
-
-impl From<NumberForm> for String {
-    fn from(form: NumberForm) -> Self {
-        form.to_string()
-    }
-}
+as_text!(NumberForm);

@@ -365,16 +365,4 @@ fn read_offset(text: &str) -> Option<i16> {
     reader.parts.offset.filter(|_| reader.rest.is_empty())
 }
 
-impl TryFrom<String> for TimeForm {
-    type Error = FormError;
-
-    fn try_from(text: String) -> Result<Self, FormError> {
-        text.parse()
-    }
-}
-
-impl From<TimeForm> for String {
-    fn from(form: TimeForm) -> Self {
-        form.to_string()
-    }
-}
+as_text!(TimeForm);
