@@ -64,7 +64,12 @@ impl InputFile {
 
     /// Its bytes in order, from the first one on.
     pub(crate) fn reader(self) -> impl Read + Seek + Send {
-        InOrder { file: self, offset: 0 }
+        self.reader_from(0)
+    }
+
+    /// Its bytes in order, from an offset on.
+    pub(crate) fn reader_from(self, offset: u64) -> impl Read + Seek + Send {
+        InOrder { file: self, offset }
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Stream {
     length: Option<u64>,
     turns: Turns<State>,
     /// The bytes read so far, if they can be read again.
-    again: Option<Arc<dyn ReadAt>>,
+    again: Option<InputFile>,
     reline: Option<Arc<dyn Reline>>,
 }
 
@@ -97,15 +97,14 @@ impl Stream {
             path: path.to_owned(),
             length: None,
             turns: Turns::new(state),
-            again: copy.map(|copy| copy as Arc<dyn ReadAt>),
+            again: copy.map(|copy| InputFile::from(copy as Arc<dyn ReadAt>)),
             reline: None,
         }
     }
 
     /// A file as a stream.
     pub(super) fn of_file(path: &Path, file: InputFile, length: u64) -> Self {
-        let file: Arc<dyn ReadAt> = Arc::new(file);
-        let reader = Box::new(FileReader { file: Arc::clone(&file), offset: 0 });
+        let reader = Box::new(file.clone().reader());
         Self { length: Some(length), again: Some(file), ..Self::new(path, reader, None) }
     }
 
@@ -138,8 +137,7 @@ impl Stream {
     /// Reads a split again, given its first byte and the number of lines before it.
     fn reread(&self, (start, lines): (u64, u64), end: u64, pieces: &mut StreamPieces) -> Result<bool> {
         let file = self.again.as_ref().ok_or_else(|| read_once(&self.path))?;
-        let reader = Box::new(FileReader { file: Arc::clone(file), offset: start });
-        let mut state = State::new(reader, None);
+        let mut state = State::new(Box::new(file.clone().reader_from(start)), None);
         (state.byte, state.lines, state.read) = (start, lines, start);
         state.relines = self.reline.as_ref().map(|reline| reline.begin_at(start));
         Ok(pieces.read(&mut state, end, &self.path))
@@ -148,20 +146,6 @@ impl Stream {
     /// Whether the bytes cannot be read again.
     pub(super) fn is_read_once(&self) -> bool {
         self.again.is_none()
-    }
-}
-
-/// Reads a file from an offset on, independently of other readers.
-struct FileReader {
-    file: Arc<dyn ReadAt>,
-    offset: u64,
-}
-
-impl Read for FileReader {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read_at(buffer, self.offset)?;
-        self.offset += read as u64;
-        Ok(read)
     }
 }
 
