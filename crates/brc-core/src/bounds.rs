@@ -37,6 +37,15 @@ pub fn prefix(value: &[u8]) -> u64 {
     u64::from_be_bytes(padded)
 }
 
+/// The first string above all strings with this prefix; `None` if there is none.
+#[must_use]
+pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let mut end = prefix.to_vec();
+    while end.pop_if(|last| *last == u8::MAX).is_some() {}
+    *end.last_mut()? += 1;
+    Some(end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

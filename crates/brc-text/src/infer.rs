@@ -29,7 +29,7 @@ use crate::unquote::within_blanks;
 use brc_core::{LogicalType, TimeUnit, calendar};
 use forms::{FormSet, Reading};
 pub use nulls::NullTokenSet;
-pub(crate) use numbers::{AsFloat, as_float, is_exact_float};
+pub(crate) use numbers::{AsFloat, EXACT_UNITS, MAX_EXACT_DIGITS, as_float, is_exact_float};
 
 /// What a set of values requires of the type of their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use crate::functions::typed::{FunctionName, Node, Scalar, Typed};
 use crate::functions::{Function, Mismatch, like_prefix};
 use crate::sql::suggestions::unknown_function;
 use crate::sql::{Call, Kind, Literal, Syntax};
+use brc_core::bounds::after_prefix;
 use brc_core::{Comparison, LogicalType, Predicate, TimeUnit};
 
 /// What is no function, but written like one.
@@ -226,10 +227,7 @@ fn prefixed(name: &str, arguments: &[Typed]) -> Option<Typed> {
         _ if arguments.len() > 2 => return None,
         _ => like_prefix(text).filter(|(_, is_all)| *is_all)?.0,
     };
-    // The first string after all that begin so.
-    let mut end = prefix.clone();
-    while end.pop_if(|last| *last == u8::MAX).is_some() {}
-    *end.last_mut()? += 1;
+    let end = after_prefix(&prefix)?;
     let compare = |comparison, value| Predicate::Compare { column, comparison, value };
     let range = vec![compare(Comparison::GreaterOrEqual, prefix), compare(Comparison::Less, end)];
     Some(Typed::truth(Node::Condition(Predicate::And(range)), arguments[0].nullable))

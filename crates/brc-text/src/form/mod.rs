@@ -11,6 +11,7 @@ mod terms;
 mod time;
 
 pub use number::NumberForm;
+pub(crate) use number::are_signed_digits;
 pub use parts::{Padding, Parts, ZoneOffset};
 pub use time::{FormError, TimeForm};
 

@@ -207,7 +207,12 @@ impl NumberForm {
 
 fn is_exponent(text: &[u8]) -> bool {
     let [b'e' | b'E', rest @ ..] = text else { return text.is_empty() };
-    let digits = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"+")).unwrap_or(rest);
+    are_signed_digits(rest)
+}
+
+/// Whether a text is digits, with or without a sign before them.
+pub(crate) fn are_signed_digits(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 

@@ -6,6 +6,7 @@ use super::time::weekday;
 use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 
 /// A parser of the items of a form.
+#[derive(Default)]
 pub(super) struct Reader<'t> {
     pub(super) rest: &'t [u8],
     year: Option<i64>,
@@ -23,11 +24,7 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub(super) fn new(rest: &'t [u8]) -> Self {
-        let parts = Parts::default();
-        let (minute, second) = (0, 0);
-        let (year, month, day, weekday, hour, hour12, is_afternoon, epoch) =
-            (None, None, None, None, None, None, None, None);
-        Self { rest, year, month, day, weekday, hour, hour12, minute, second, is_afternoon, epoch, parts }
+        Self { rest, ..Self::default() }
     }
 
     /// Parses one item. `is_joined` means that the adjacent items are digits, too.

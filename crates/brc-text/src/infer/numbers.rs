@@ -4,6 +4,7 @@ use super::forms::FormSet;
 use super::{
     ALTERED, ALTERED_AS_FLOAT, BEYOND_INT64, BEYOND_UINT64, FLOAT, INEXACT, NEGATIVE, NUMBER, Seen, UNGROUPED,
 };
+use crate::form::are_signed_digits;
 use brc_core::{LogicalType, Value};
 
 /// What a number requires; `None` if the text is not a number.
@@ -28,10 +29,8 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     };
     let (fraction, exponent) = rest.split_at(if decimals > 0 { decimals + 1 } else { 0 });
     if let [b'e' | b'E', exponent @ ..] = exponent {
-        let exponent = exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
-        let is_number = !exponent.is_empty() && exponent.iter().all(u8::is_ascii_digit);
         let forms = if decimals > 0 { FormSet::with_decimal_point() } else { FormSet::ALL };
-        return if is_number { Some(Seen { forms, ..float(text)? }) } else { None };
+        return if are_signed_digits(exponent) { Some(Seen { forms, ..float(text)? }) } else { None };
     }
     if !exponent.is_empty() {
         return None;
@@ -95,8 +94,11 @@ pub(super) fn integer_flags(is_negative: bool, value: Option<i128>) -> u32 {
     flags
 }
 
-/// A float with this many digits always equals the number that was written.
-const MAX_EXACT_DIGITS: usize = 15;
+/// A float with this many digits always equals the number that was written: it is the quotient of two exact floats.
+pub(crate) const MAX_EXACT_DIGITS: usize = 15;
+
+/// All decimals below this number of units are exact as floats.
+pub(crate) const EXACT_UNITS: u128 = 10u128.pow(MAX_EXACT_DIGITS as u32);
 
 /// Whether a number of at most [`MAX_EXACT_DIGITS`] digits would be written identically as a float: without trailing
 /// zeros, and without an exponent, as numbers below 0.0001 have.

@@ -1,16 +1,12 @@
 //! Requirements of values that already have a type, so that typed columns are joined by the rules of inference.
 
-use super::numbers::integer_flags;
+use super::numbers::{EXACT_UNITS, integer_flags};
 use super::{DATE, FLOAT, INSTANT, NUMBER, Seen, TIME, TIMESTAMP};
 use brc_core::decimal::FLOAT_POWERS;
 use brc_core::{LogicalType, TimeUnit, calendar};
 
 /// All integers of at most this magnitude are exact as floats.
 const MAX_EXACT_INTEGER: u128 = 1 << 53;
-
-/// All decimals below this number of units are exact as floats: they have at most 15 digits, and are the quotient of
-/// two exact floats.
-const EXACT_UNITS: u128 = 1_000_000_000_000_000;
 
 impl Seen {
     /// What values of a type require that lie within these bounds, in units of the type; all values of the type if

@@ -6,7 +6,7 @@ use super::fields::FieldRules;
 use super::parser::ColumnType;
 use super::strings::Strings;
 use super::values::{self, Parsed};
-use crate::infer::{Seen, is_exact_float};
+use crate::infer::{EXACT_UNITS, Seen, is_exact_float};
 use crate::rows::ColumnFields;
 use brc_core::bounds::bounds;
 use brc_core::{Bitmap, BitmapBuffer, Column, Data, Integers, LogicalType, Value, decimal as decimals};
@@ -271,11 +271,11 @@ impl ColumnBuffer {
 
     /// Whether all values are exact as floats, as those of at most fifteen digits are.
     fn are_exact_floats(&self, min: i128, max: i128, scale: u8) -> bool {
-        const LIMIT: u128 = 1_000_000_000_000_000;
-        let is_exact =
-            |value: i128| value.unsigned_abs() < LIMIT || is_exact_float(decimals::to_string(value, scale).as_bytes());
+        let is_exact = |value: i128| {
+            value.unsigned_abs() < EXACT_UNITS || is_exact_float(decimals::to_string(value, scale).as_bytes())
+        };
         match self {
-            _ if min.unsigned_abs().max(max.unsigned_abs()) < LIMIT => true,
+            _ if min.unsigned_abs().max(max.unsigned_abs()) < EXACT_UNITS => true,
             Self::Integers(values) => values.iter().all(|&value| is_exact(value.into())),
             Self::Wide(values) => values.iter().all(|&value| is_exact(value)),
             Self::Floats(_) | Self::Strings(_) => true,

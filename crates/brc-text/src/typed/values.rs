@@ -3,7 +3,7 @@
 //! Digits are read eight at a time, with loads that extend beyond the value: the bytes after it are shifted out, so
 //! that no step depends on the number of digits.
 
-use crate::infer::{AsFloat, as_float};
+use crate::infer::{AsFloat, MAX_EXACT_DIGITS, as_float};
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use brc_core::{LogicalType, TimeUnit, Value, calendar, float32, uuid};
 
@@ -106,11 +106,11 @@ pub(super) fn decimal(text: Text<'_>, scale: u8) -> Parsed<i64> {
     Some((if negative { -value } else { value }, missing > 0))
 }
 
-/// Parses a float of at most fifteen digits and no exponent, which is exact.
+/// Parses a float of at most [`MAX_EXACT_DIGITS`] digits and no exponent, which is exact.
 #[inline(always)]
 pub(super) fn float(text: Text<'_>) -> Parsed<(f64, DigitCounts)> {
     let Plain { negative, whole, decimals, digits } = plain(text)?;
-    if whole + decimals > 15 {
+    if whole + decimals > MAX_EXACT_DIGITS {
         return None;
     }
     // Both operands are exact, so the quotient is the float nearest to the number.

@@ -1,5 +1,6 @@
 //! Bounds of the values of some rows.
 
+use brc_core::bounds::after_prefix;
 use brc_core::predicate::ValueBounds;
 
 /// The maximum length of a string bound in bytes.
@@ -139,10 +140,7 @@ fn rounded_up(value: &[u8]) -> Option<Vec<u8>> {
     if value.len() <= MAX_BYTES {
         return Some(value.to_vec());
     }
-    let mut cut = value[..MAX_BYTES].to_vec();
-    while cut.pop_if(|last| *last == u8::MAX).is_some() {}
-    *cut.last_mut()? += 1;
-    Some(cut)
+    after_prefix(&value[..MAX_BYTES])
 }
 
 /// The stored form of a number: little-endian, in as few bytes as possible.
