@@ -5,6 +5,7 @@
 //! parser records what it [requires](crate::infer::Seen) of the type, and that the rows must be parsed again.
 
 mod changes;
+mod coded;
 mod column;
 mod column_state;
 mod fields;
@@ -15,6 +16,7 @@ mod strings;
 mod values;
 
 pub use changes::Changes;
+pub use coded::CodedStrings;
 pub use column_state::parse_field;
 pub use nulls::NullTokens;
 pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat};

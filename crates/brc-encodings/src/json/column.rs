@@ -216,7 +216,7 @@ impl JsonColumn {
     /// The rows so far, with their validity filled; no rows for a skipped column.
     pub(super) fn as_column(&self) -> Column<'_> {
         let data = match &self.values {
-            ColumnValues::Strings(strings) => strings.as_data(),
+            ColumnValues::Strings(strings) => strings.values.as_data(),
             ColumnValues::Integers(integers) => Data::Integers(Integers::I64(integers)),
             ColumnValues::Wide(integers) => Data::Integers(Integers::I128(integers)),
             ColumnValues::Floats(floats) => Data::Floats(floats),
@@ -231,7 +231,7 @@ impl JsonColumn {
             *seen = seen.join(self.values.demand(self.kind.logical_type));
         }
         match &mut self.values {
-            ColumnValues::Strings(strings) => strings.clear(),
+            ColumnValues::Strings(strings) => strings.values.clear(),
             ColumnValues::Integers(integers) => integers.clear(),
             ColumnValues::Wide(integers) => integers.clear(),
             ColumnValues::Floats(floats) => floats.clear(),
@@ -243,7 +243,7 @@ impl JsonColumn {
     /// Keeps only the first `rows` rows, whose validity is filled.
     pub(super) fn truncate(&mut self, rows: usize) {
         match &mut self.values {
-            ColumnValues::Strings(strings) => strings.truncate(rows),
+            ColumnValues::Strings(strings) => strings.values.truncate(rows),
             ColumnValues::Integers(integers) => integers.truncate(rows),
             ColumnValues::Wide(integers) => integers.truncate(rows),
             ColumnValues::Floats(floats) => floats.truncate(rows),

@@ -1,44 +1,33 @@
 //! The strings of a column: as codes while they repeat, else as strings.
 
-use brc_core::{Data, StringBuffer};
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
+use brc_text::typed::CodedStrings;
 
+#[derive(Default)]
 pub(super) struct Strings {
-    /// `None` after too many distinct strings.
-    interner: Option<Box<Interner>>,
-    codes: Vec<u32>,
+    pub(super) values: CodedStrings,
     /// For each code, whether its string needs no escapes between quotes.
     literal: Vec<bool>,
-    /// The number of rows appended as codes.
-    rows: u64,
-    plain: StringBuffer,
-}
-
-impl Default for Strings {
-    fn default() -> Self {
-        let interner = Some(Box::new(Interner::new(Level::best())));
-        Self { interner, codes: Vec::new(), literal: Vec::new(), rows: 0, plain: StringBuffer::default() }
-    }
 }
 
 impl Strings {
     /// Adds a string.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        let Some(interner) = &mut self.interner else { return self.push_bytes(bytes) };
+        let Some((interner, codes)) = self.values.coded() else {
+            return self.values.push_plain(|out| out.extend_from_slice(bytes));
+        };
         let code = interner.intern(bytes);
         if code as usize == self.literal.len() {
             self.literal.push(is_literal(bytes));
         }
-        self.codes.push(code);
+        codes.push(code);
     }
 
     /// Appends the first `length` bytes of the text, which precede a quote, if they are a string without escapes.
     #[inline]
     pub(super) fn push_literal(&mut self, text: &[u8], length: usize) -> Option<()> {
-        let Some(interner) = &mut self.interner else {
+        let Some((interner, codes)) = self.values.coded() else {
             let string = Some(&text[..length]).filter(|string| is_literal(string))?;
-            self.push_bytes(string);
+            self.values.push_plain(|out| out.extend_from_slice(string));
             return Some(());
         };
         let code = match interner.get_prefix(text, length) {
@@ -49,41 +38,16 @@ impl Strings {
             }
             _ => return None,
         };
-        self.codes.push(code);
+        codes.push(code);
         Some(())
     }
 
     /// Appends the arbitrary string under a null.
     pub(super) fn push_null(&mut self) {
-        match self.interner {
-            Some(_) => self.codes.push(self.codes.last().copied().unwrap_or(0)),
-            None => self.push_bytes(&[]),
+        match self.values.coded() {
+            Some((_, codes)) => codes.push(codes.last().copied().unwrap_or(0)),
+            None => self.values.push_plain(|_| {}),
         }
-    }
-
-    fn push_bytes(&mut self, bytes: &[u8]) {
-        let pushed = self.plain.push(bytes);
-        debug_assert!(pushed.is_ok(), "a batch has far less than 2 GiB of strings");
-    }
-
-    pub(super) fn as_data(&self) -> Data<'_> {
-        match &self.interner {
-            Some(interner) => Data::Codes { codes: &self.codes, dictionary: interner.dictionary() },
-            None => Data::Bytes(self.plain.as_strings()),
-        }
-    }
-
-    /// Keeps only the first `rows` strings.
-    pub(super) fn truncate(&mut self, rows: usize) {
-        self.codes.truncate(rows);
-        self.plain.truncate(rows);
-    }
-
-    /// Removes all strings; codes keep their meaning.
-    pub(super) fn clear(&mut self) {
-        self.rows += self.codes.len() as u64;
-        self.truncate(0);
-        self.interner.take_if(|interner| !interner.pays(self.rows));
     }
 }
 

@@ -161,14 +161,14 @@ impl TypedColumn {
             ColumnBuffer::Integers(values) => Data::Integers(Integers::I64(values)),
             ColumnBuffer::Wide(values) => Data::Integers(Integers::I128(values)),
             ColumnBuffer::Floats(values) => Data::Floats(values),
-            ColumnBuffer::Strings(strings) => strings.as_column(),
+            ColumnBuffer::Strings(strings) => strings.values.as_data(),
         };
         Column::from(data).with_validity(self.state.validity.bitmap())
     }
 
     /// The total length of the strings in bytes; 0 if they are codes.
     pub(super) fn string_bytes(&self) -> usize {
-        if let ColumnBuffer::Strings(strings) = &self.values { strings.len_bytes() } else { 0 }
+        if let ColumnBuffer::Strings(strings) = &self.values { strings.values.len_bytes() } else { 0 }
     }
 
     /// Removes rows, given in ascending order.
@@ -184,7 +184,7 @@ impl TypedColumn {
             ColumnBuffer::Integers(values) => *values = kept.iter().map(|&row| values[row]).collect(),
             ColumnBuffer::Wide(values) => *values = kept.iter().map(|&row| values[row]).collect(),
             ColumnBuffer::Floats(values) => *values = kept.iter().map(|&row| values[row]).collect(),
-            ColumnBuffer::Strings(strings) => strings.keep(&kept),
+            ColumnBuffer::Strings(strings) => strings.values.keep(&kept),
         }
     }
 
@@ -202,7 +202,7 @@ impl TypedColumn {
                 if self.should_be_utf8 && self.state.logical_type == LogicalType::String {
                     self.state.changes.not_utf8 = strings.not_utf8().map(<[u8]>::to_vec);
                 }
-                strings.clear();
+                strings.values.clear();
             }
         }
         self.state.validity.clear();
