@@ -31,7 +31,7 @@ impl Threads {
     }
 }
 
-// The memory limit of a query.
+// The memory limit of a query or conversion.
 #[derive(Clone, clap::Args)]
 pub(crate) struct MemoryArgs {
     /// How much memory to use before writing to temporary files; k, M, G are powers of 1024
@@ -44,40 +44,21 @@ pub(crate) struct MemoryArgs {
 }
 
 impl MemoryArgs {
-    /// The memory budget of a conversion.
+    /// The memory budget of a conversion: the requested limit, or a share of the available memory.
     pub(crate) fn budget(&self) -> MemoryBudget {
         MemoryBudget::new(memory_limit(self.memory))
     }
 
-    /// The memory of a query: the requested limit, or a share of the available memory.
+    /// The memory of a query, or of sorting before a conversion.
     pub(crate) fn memory(&self) -> Memory {
         self.temp.memory(self.memory)
     }
 }
 
-// The memory limit of a conversion.
-#[derive(Clone, clap::Args)]
-pub(crate) struct ConversionMemory {
-    /// How much memory to use; less than 1400M means smaller dictionaries, and less than 400M smaller row groups and
-    /// fewer threads; k, M, G are powers of 1024 [default: 60 % of what this process may use]
-    #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
-    memory: Option<u64>,
-
-    #[command(flatten)]
-    temp: TempDir,
-}
-
-impl ConversionMemory {
-    /// The memory budget: the requested limit, or a share of the available memory.
-    pub(crate) fn budget(&self) -> MemoryBudget {
-        MemoryBudget::new(memory_limit(self.memory))
-    }
-
-    /// The same limit as memory for sorting.
-    pub(crate) fn memory(&self) -> Memory {
-        self.temp.memory(self.memory)
-    }
-}
+/// The help of `--memory` for conversions.
+pub(crate) const CONVERSION_MEMORY: &str = "\
+How much memory to use; less than 1400M means smaller dictionaries, and less than 400M smaller row groups and fewer \
+threads; k, M, G are powers of 1024 [default: 60 % of what this process may use]";
 
 // Where temporary files are.
 #[derive(Clone, clap::Args)]

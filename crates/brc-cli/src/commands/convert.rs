@@ -3,7 +3,7 @@
 mod appending;
 mod partitions;
 
-use crate::args::{ConversionMemory, Files, Source, Threads, compression, target_encoding};
+use crate::args::{CONVERSION_MEMORY, Files, MemoryArgs, Source, Threads, compression, target_encoding};
 use crate::changes;
 use crate::failure::hint;
 use crate::inputs::{expand, sources};
@@ -25,7 +25,8 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>")]
+#[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>",
+          mut_arg("memory", |memory| memory.help(CONVERSION_MEMORY)))]
 pub(crate) struct Args {
     /// The files to read as one table, then the file to write. Inputs may be a quoted glob such as 'part-*.csv' or a
     /// directory (all files below it); - is standard input or output
@@ -64,7 +65,7 @@ pub(crate) struct Args {
     row_group: Option<u64>,
 
     #[command(flatten)]
-    memory: ConversionMemory,
+    memory: MemoryArgs,
 
     #[command(flatten)]
     threads: Threads,

@@ -1,23 +1,17 @@
 //! `brc schema`: shows the columns of tables.
 
-use crate::args::{Files, Opened, Source, Threads};
-use crate::inputs::expand;
+use crate::args::{Opened, Threads};
 use crate::progress::watch_table;
 use crate::render::{Cells, Header, Look, json_string, lay_out};
+use crate::row_args::TableArgs;
 use crate::{changes, colour, printable, stdout};
 use brc_core::{Progress, Result, Schema, Table, UnsupportedColumn, current_schema};
 use brc_encodings::brc_text::Form;
 use brc_encodings::encoding::read_all;
-use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to read as one table: paths, a quoted glob such as 'part-*.csv', a directory (all files below it), or
-    /// - for standard input
-    #[arg(value_name = "FILE", required = true)]
-    inputs: Vec<PathBuf>,
-
     /// Print an array of objects with name, type and nullable
     #[arg(long)]
     json: bool,
@@ -32,10 +26,7 @@ pub(crate) struct Args {
     threads: Threads,
 
     #[command(flatten)]
-    files: Files,
-
-    #[command(flatten)]
-    source: Source,
+    table: TableArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -45,8 +36,7 @@ Examples:
   brc schema 'part-*.csv' --union-by-name";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
+    let Opened { table, .. } = args.table.open(&args.table.found()?)?;
     Ok(show(table.as_ref(), args.threads, args.json)?)
 }
 
