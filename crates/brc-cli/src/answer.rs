@@ -1,9 +1,9 @@
 //! Writes query results: to standard output in some format, or to a file in any encoding.
 
 use crate::args::{MemoryArgs, Source, Threads};
-use crate::commands::convert::{encoding_of, target_compression};
 use crate::progress::watch_table;
 use crate::render::{Format, default_format, render};
+use crate::target::{encoding_of, target_compression};
 use crate::text_args::TextArgs;
 use crate::{changes, charsets, stdout};
 use brc_core::{BatchWriter, Progress, Result, Table, with_types};

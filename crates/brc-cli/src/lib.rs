@@ -34,6 +34,7 @@ mod row_args;
 mod stdout;
 mod summary;
 mod system_memory;
+mod target;
 mod temporary_copy;
 mod text_args;
 

@@ -1,10 +1,10 @@
 //! `brc cat`: writes rows of tables, some or all of them.
 
-use super::convert::{refuse_delimiter, target_compression};
 use crate::answer::{Destination, OutputFile, Resources};
 use crate::args::{MemoryArgs, Opened, Threads, compression};
 use crate::inputs::sources;
 use crate::row_args::{Limit, OutputArgs, Selection, TableArgs};
+use crate::target::{refuse_delimiter, target_compression};
 use crate::text_args::delimiter;
 use crate::{changes, metrics};
 use brc_compress::Compressor;

@@ -9,6 +9,7 @@ use crate::failure::hint;
 use crate::inputs::{expand, sources};
 use crate::progress::watch_table;
 use crate::row_args::{Columns, columns};
+use crate::target::{encoding_of, refuse_delimiter, refuse_missing, target_compression};
 use crate::text_args::delimiter;
 use crate::{inputs, printable, quantity};
 use brc_compress::Compressor;
@@ -16,9 +17,8 @@ use brc_core::decimal::counted;
 use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table, current_schema};
 use brc_encodings::append::Appendable;
 use brc_encodings::{
-    Converted, CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, RejectReason,
-    Target, by_extension, check_compression_name, check_text_name, compression_by_extension, convert_inferred,
-    delimiter_by_extension, refuse_other_format, writer,
+    Converted, CreateOptions, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
+    check_text_name, convert_inferred, delimiter_by_extension, writer,
 };
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -305,57 +305,6 @@ impl Args {
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {
         OutputOptions { force: self.force || self.append, sync: !self.no_sync, inputs: inputs.to_vec() }
     }
-}
-
-/// Refuses `--output-delimiter` for an encoding without delimiters.
-pub(crate) fn refuse_delimiter(to: &dyn Encoding, given: Option<u8>) -> Result<(), Error> {
-    refuse_missing(to, "--output-delimiter", given.is_some() && !to.has_delimiter(), "delimiter")
-}
-
-/// Refuses an option if it is given and the encoding does not have what it sets.
-fn refuse_missing(to: &dyn Encoding, option: &str, is_missing: bool, what: &str) -> Result<(), Error> {
-    match is_missing {
-        true => Err(Error::Usage(format!("{option}: {} has no {what}", to.name()))),
-        false => Ok(()),
-    }
-}
-
-/// The requested encoding, or the one given by the extension of the output.
-pub(crate) fn encoding_of(output: &Path, to: Option<&'static dyn Encoding>) -> Result<&'static dyn Encoding, Error> {
-    let reason = match to.or_else(|| by_extension(output)) {
-        Some(encoding) if !encoding.is_read_only() => return Ok(encoding),
-        Some(encoding) => format!("{} can only be read, not written", encoding.name()),
-        None => {
-            refuse_other_format(output)?;
-            "no known extension".to_owned()
-        }
-    };
-    let writable = ENCODINGS.iter().filter(|encoding| !encoding.is_read_only());
-    let names: Vec<_> = writable.map(|encoding| encoding.name()).collect();
-    Err(Error::Usage(format!("{}: {reason}; name the encoding with --to {}", output.display(), names.join("|"))))
-}
-
-/// The requested compression, or the one given by the extension of the output.
-pub(crate) fn target_compression(
-    output: &Path,
-    compression: Option<Compressor>,
-    to: &dyn Encoding,
-) -> Result<Compressor, Error> {
-    let named = compression_by_extension(output);
-    if let Some(named) = named.filter(|_| to.compresses_blocks()) {
-        let (blocks, compression) = match to.can_compress(named) {
-            Ok(()) => ("its blocks".to_owned(), named.name().to_owned()),
-            Err(_) => {
-                (format!("its blocks, but not with {}", named.name()), brc_encodings::compressions_of(to).join("|"))
-            }
-        };
-        let instead = format!("name the file without that extension, and add --compression {compression}");
-        return Err(Error::Usage(format!("{}: {} compresses {blocks}: {instead}", output.display(), to.name())));
-    }
-    let compressor = compression.or(named.map(Compressor::of)).unwrap_or_else(Compressor::none);
-    let is_whole = !to.compresses_blocks() && !compressor.is_none();
-    check_compression_name(output, is_whole.then_some(compressor.compression))?;
-    Ok(compressor)
 }
 
 fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {

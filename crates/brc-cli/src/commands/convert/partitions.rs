@@ -3,11 +3,12 @@
 //! The rows are first sorted by the partition columns, in bounded memory; rows of a partition keep their order. Then
 //! the files are written one at a time.
 
-use super::{Args, skipped, target_compression};
+use super::{Args, skipped};
 use crate::args::Opened;
 use crate::changes;
 use crate::inputs::{expand, sources};
 use crate::progress::watch_table;
+use crate::target::target_compression;
 use crate::{interrupt, printable, quantity};
 use brc_core::decimal::counted;
 use brc_core::{Error, Progress, Result, Schema, Table, current_schema};
