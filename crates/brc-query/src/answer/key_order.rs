@@ -1,6 +1,6 @@
-//! Millions of groups in the order of their encoded keys: each partition is grouped when it is read. So only one
-//! partition for each thread is in memory, and its rows are still in the caches when they are printed. The few groups
-//! whose keys could not be encoded are inserted where they belong.
+//! Millions of groups in the order of their encoded keys. Each partition is grouped when it is read, so only one
+//! partition per thread is in memory, and its rows are still in the caches when they are printed. The few groups whose
+//! keys could not be encoded are merged in.
 
 use super::source::Source;
 use crate::accumulate::partial::{Partial, Rows};
@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// This many rows are made at a time: their columns stay in the cache until they are printed.
+/// The number of rows per block: their columns stay in the cache until they are printed.
 const AT_A_TIME: usize = 1 << 12;
 
-/// Records are sorted rather than looked up if groups have no more of them on average.
+/// The highest average number of records per group at which sorting records is faster than hashing them.
 const OF_A_GROUP: usize = 3;
 
 /// The groups of an answer.
@@ -28,61 +28,61 @@ const OF_A_GROUP: usize = 3;
 pub(crate) struct KeyOrder {
     path: PathBuf,
     partitioned: Partitioned,
-    /// The groups of no partition, in order, and where among them those begin that lie in each partition or before it.
+    /// The groups that are in no partition, in order, and for each partition the first of them that is not before it.
     others: Option<Partial>,
     starts: Vec<usize>,
-    /// How many groups each partition has, if it was read.
+    /// The number of groups of each partition; 0 before it is read.
     groups: Vec<AtomicUsize>,
-    /// Whether a record mostly is a group of its own, as the last partition shows; `false` before there was one.
+    /// Whether most groups of the last partition had few records; `false` before the first one.
     are_distinct: AtomicBool,
-    /// Memory of those who sorted.
+    /// Buffers of earlier sorts, for reuse.
     spare: Mutex<Vec<Sorted>>,
 }
 
 /// The groups of a partition.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// How many there are, wanted or not.
+    /// The number of groups, wanted or not.
     pub(crate) groups: usize,
-    /// Those of the partition, and others that lie among them.
+    /// The groups of the partition, and others that belong between them.
     partials: Vec<Partial>,
-    /// Those that are wanted, in order; `None` if these are all of a single partial as they lie.
+    /// The wanted groups in order; `None` for all groups of a single partial in its order.
     places: Option<Vec<GroupRef>>,
 }
 
-/// The groups of an answer in the order of their keys: of the first parts, which are made, and of others, which are made
-/// each time they are read.
+/// The groups of an answer in the order of their keys. The first parts are in memory; the others are computed each time
+/// they are read.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) plan: Plan,
     pub(crate) made: Vec<Part>,
-    /// All parts; `None` if all are made.
+    /// All parts; `None` if all are in memory.
     pub(crate) rest: Option<KeyOrder>,
 }
 
 impl Parts {
-    /// How many there are.
+    /// The number of parts.
     pub(crate) fn len(&self) -> usize {
         self.rest.as_ref().map_or(self.made.len(), KeyOrder::parts)
     }
 
-    /// How many rows of the answer a part gives; the most that it may give if not all parts are made.
+    /// The number of rows of a part in the answer; an upper bound if not all parts are in memory.
     pub(crate) fn rows(&self, number: usize) -> usize {
         self.rest.as_ref().map_or_else(|| self.made[number].rows(), |order| order.most_groups(number))
     }
 
-    /// How many groups were made up to now; `None` if all are.
+    /// The number of groups computed so far; `None` if all are in memory.
     pub(crate) fn groups(&self) -> Option<u64> {
         self.rest.as_ref().map(KeyOrder::groups)
     }
 
-    /// All values of a column, where it is a key of strings and all groups have codes of them.
+    /// The dictionary of a column, if it is a string key and all groups have its codes.
     pub(crate) fn dictionary(&self, column: usize) -> Option<&Dictionary> {
         let Node::Column(key) = self.plan.columns.get(column)?.value.node else { return None };
         self.rest.as_ref().filter(|_| key < self.plan.keys.len())?.dictionary(key)
     }
 
-    /// What `each` says of a part.
+    /// The result of `each` for a part.
     pub(crate) fn with<T>(&self, number: usize, each: impl FnOnce(&Plan, &Part) -> Result<T>) -> Result<T> {
         match &self.rest {
             Some(order) if number >= self.made.len() => each(&self.plan, &order.part(&self.plan, number)?),
@@ -90,7 +90,7 @@ impl Parts {
         }
     }
 
-    /// Makes all groups.
+    /// Computes all groups.
     pub(crate) fn into_groups(self, threads: usize) -> Result<Source> {
         let Self { plan, made, rest } = self;
         let first = made.len();
@@ -110,7 +110,7 @@ impl Parts {
 }
 
 impl KeyOrder {
-    /// Those of the rows of a file.
+    /// The groups of the rows of a file.
     pub(crate) fn new(path: &Path, partitioned: Partitioned, threads: usize) -> Self {
         let others = partitioned.others().map(sorted);
         let starts = others.as_ref().map_or(Vec::new(), |others| starts(others, &partitioned, threads));
@@ -126,22 +126,22 @@ impl KeyOrder {
         }
     }
 
-    /// How many groups there are in the partitions that were read.
+    /// The number of groups of all partitions read so far.
     pub(crate) fn groups(&self) -> u64 {
         self.groups.iter().map(|groups| groups.load(Relaxed) as u64).sum()
     }
 
-    /// All values of a key, where it is one of strings and all groups have codes of them.
+    /// The dictionary of a key, if it is a string key and all groups have its codes.
     pub(crate) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
         self.partitioned.dictionary(key).filter(|_| self.others.is_none())
     }
 
-    /// How many partitions there are.
+    /// The number of partitions.
     pub(crate) fn parts(&self) -> usize {
         self.partitioned.len()
     }
 
-    /// The most groups that a partition may have.
+    /// The most groups that a partition may have, with those merged in.
     pub(crate) fn most_groups(&self, number: usize) -> usize {
         self.partitioned.most_groups(number) + self.others_of(number).len()
     }
@@ -171,9 +171,9 @@ impl KeyOrder {
         Ok(part)
     }
 
-    /// As many of the first parts as have this many groups, or all of them.
+    /// The first parts that together have at least `most` groups, or all parts.
     pub(crate) fn first_parts(&self, plan: &Plan, most: u64, threads: usize) -> Result<Vec<Part>> {
-        /// This many are grouped before their groups are counted.
+        /// The number of partitions grouped before their groups are counted.
         const FIRST: usize = 4;
         let mut at_a_time = FIRST.max(threads);
         let (mut parts, mut groups) = (Vec::new(), 0);
@@ -183,7 +183,7 @@ impl KeyOrder {
             let more: Vec<Part> = parallel::try_map(count, threads, |number| self.part(plan, first + number))?;
             groups += more.iter().map(|part| part.groups as u64).sum::<u64>();
             parts.extend(more);
-            // As many more as will be needed if they are like these.
+            // The next parts are likely to have as many groups as these.
             let needed = (parts.len() as u64 * most.saturating_sub(groups)).div_ceil(groups.max(1));
             at_a_time = (needed as usize).clamp(threads, at_a_time * FIRST);
         }
@@ -192,7 +192,7 @@ impl KeyOrder {
 }
 
 impl Part {
-    /// Groups in order, and others in order that lie among them.
+    /// A part from groups in order, and others in order to be merged in.
     fn of(plan: &Plan, groups: Partial, others: Option<Partial>) -> Result<Self> {
         let partials: Vec<Partial> = [groups].into_iter().chain(others).collect();
         let groups = partials.iter().map(Partial::groups).sum();
@@ -206,7 +206,7 @@ impl Part {
         Ok(Self { groups, partials, places })
     }
 
-    /// The parts that splits are, in order, with the groups that several of them have.
+    /// One part per split, in order, with the groups that several splits share merged in.
     pub(crate) fn of_splits(plan: &Plan, own: Vec<SplitGroups>, shared: Partial, threads: usize) -> Result<Vec<Self>> {
         let shared = sorted(shared);
         let mut starts = vec![0];
@@ -226,12 +226,12 @@ impl Part {
         Ok(parallel::try_map(own.len(), threads, part)?.into_iter().flatten().collect())
     }
 
-    /// How many rows of the answer it gives.
+    /// Its number of rows in the answer.
     pub(crate) fn rows(&self) -> usize {
         self.places.as_ref().map_or(self.groups, Vec::len)
     }
 
-    /// The columns of the answer's rows, some rows after the other, with how many those are.
+    /// The rows of the answer in blocks: the number of rows and their columns.
     pub(crate) fn blocks<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Result<(usize, Vec<Cells>)>> + 'a {
         let groups = Groups::new(plan, &self.partials);
         let rows = self.rows();
@@ -246,18 +246,18 @@ impl Part {
     }
 }
 
-/// The same groups in the order of their keys, whatever these are.
+/// The same groups in the order of their keys.
 fn sorted(groups: Partial) -> Partial {
     let mut order: Vec<u32> = (0..groups.groups() as u32).collect();
     order.sort_unstable_by(|&one, &other| groups.compare_keys(one as usize, &groups, other as usize));
     groups.prepared(&order)
 }
 
-/// Where among others, which are in order, those begin that lie in each partition or before it, and where the last end.
+/// For each partition the first of the `others`, which are in order, that is not before it; then the number of others.
 fn starts(others: &Partial, partitioned: &Partitioned, threads: usize) -> Vec<usize> {
     let mut starts = vec![0; partitioned.len() + 1];
     let lasts = partitioned.last_keys(threads);
-    // What is left lies in the last partition that has groups, or after it.
+    // The remaining ones belong to the last partition that has groups.
     let last = lasts.iter().rposition(Option::is_some).unwrap_or(0);
     for (number, keys) in lasts.into_iter().enumerate() {
         let start = starts[number];
@@ -274,7 +274,7 @@ fn starts(others: &Partial, partitioned: &Partitioned, threads: usize) -> Vec<us
     starts
 }
 
-/// The wanted groups of one or two partials, each of which has its own in order, all in order.
+/// The wanted groups of one or two partials, each in order, merged in order.
 fn merged(partials: &[Partial], wanted: &[Vec<u32>]) -> Vec<GroupRef> {
     let places = |partial: usize| wanted[partial].iter().map(move |&group| GroupRef { partial: partial as u32, group });
     let mut rest: &[u32] = &wanted[0];
@@ -284,10 +284,10 @@ fn merged(partials: &[Partial], wanted: &[Vec<u32>]) -> Vec<GroupRef> {
             let theirs = &partials[other.partial as usize];
             partials[0].compare_keys(group as usize, theirs, other.group as usize) == Ordering::Less
         };
-        let (before, behind) = rest.split_at(rest.partition_point(is_before));
+        let (before, after) = rest.split_at(rest.partition_point(is_before));
         merged.extend(before.iter().map(|&group| GroupRef { partial: 0, group }));
         merged.push(other);
-        rest = behind;
+        rest = after;
     }
     merged.extend(rest.iter().map(|&group| GroupRef { partial: 0, group }));
     merged

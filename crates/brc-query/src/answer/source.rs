@@ -1,4 +1,4 @@
-//! What the rows of an answer come from: they are in memory, or are made part by part while they are read, so that they
+//! Sources of the rows of an answer: memory, or groups that are computed part by part while they are read, so that rows
 //! are still in the caches when they are printed.
 
 use crate::accumulate::partial::Partial;
@@ -11,18 +11,19 @@ use crate::values::cells::Cells;
 use brc_core::Result;
 use std::ops::Range;
 
-/// What rows come from, part by part.
+/// The source of rows, divided into parts.
 #[derive(Debug)]
 pub(crate) enum Source {
     /// Blocks in memory, each with its number of rows. A part is some rows of a block.
     InMemory { blocks: Vec<(usize, Vec<Cells>)>, parts: Vec<(usize, Range<usize>)> },
-    /// Groups in memory, in that order: of prepared partials that have no group in common. A part is a block of rows.
+    /// Groups of prepared partials in memory, in the order of `places`. No group is in two partials. A part is a block of
+    /// rows.
     Groups { plan: Box<Plan>, partials: Vec<Partial>, places: Vec<GroupRef> },
     /// Groups in the order of their keys.
     Parts(Box<Parts>),
-    /// Rows of the table: some of these parts, each as its part and its position there. A part is a block of rows.
+    /// Rows of the table, in the order of `order`, which has the part and position of each. A part is a block of rows.
     Rows { parts: Vec<Vec<Cells>>, order: Vec<(u32, u32)> },
-    /// Blocks of which some or all are in the spill file.
+    /// Blocks, some or all of them in the spill file.
     Spilled { blocks: Vec<Block>, spill: Spill },
 }
 
@@ -36,7 +37,7 @@ impl Source {
         Self::InMemory { parts: blocks.iter().enumerate().flat_map(of_block).collect(), blocks }
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub(crate) fn parts(&self) -> usize {
         match self {
             Self::InMemory { parts, .. } => parts.len(),
@@ -47,7 +48,7 @@ impl Source {
         }
     }
 
-    /// How many rows a part has, or about how many.
+    /// The number of rows of a part, or an upper bound.
     pub(crate) fn rows(&self, part: usize) -> usize {
         let of_block = |rows: usize| BLOCK.min(rows - part * BLOCK);
         match self {
@@ -59,7 +60,7 @@ impl Source {
         }
     }
 
-    /// How many rows a part has.
+    /// The number of rows of a part.
     pub(crate) fn count(&self, part: usize) -> Result<usize> {
         match self {
             Self::Parts(parts) => parts.with(part, |_, part| Ok(part.rows())),
@@ -69,7 +70,7 @@ impl Source {
         }
     }
 
-    /// How many groups were made up to now, if some are still to be made.
+    /// The number of groups computed so far; `None` if all are in memory.
     pub(crate) fn groups(&self) -> Option<u64> {
         match self {
             Self::Parts(parts) => parts.groups(),
@@ -77,7 +78,7 @@ impl Source {
         }
     }
 
-    /// The first part of each split of this many rows, or a few more, and how many parts there are.
+    /// The first part of each split of at least `rows` rows, then the number of parts.
     pub(crate) fn splits(&self, rows: usize) -> Vec<usize> {
         let (mut splits, mut of_split) = (vec![0], 0);
         for part in 0..self.parts() {

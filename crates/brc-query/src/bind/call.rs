@@ -11,22 +11,22 @@ use crate::sql::{Call, Kind, Literal, Syntax};
 use brc_core::bounds::after_prefix;
 use brc_core::{Comparison, LogicalType, Predicate, TimeUnit};
 
-/// What is no function, but written like one.
+/// Syntax in the form of a function call.
 const COALESCE: [&str; 3] = ["coalesce", "ifnull", "nvl"];
 
-/// Skip nulls, other than functions do.
+/// Functions that skip nulls; others return null for a null.
 const EXTREMES: [&str; 2] = ["greatest", "least"];
 
-/// How many parts the copies of their arguments may have together.
+/// The limit of nodes in all copies of the arguments of one call.
 const MAX_PARTS: usize = 1 << 12;
 
-/// Where an interval can be.
+/// The error for a misplaced interval.
 pub(super) const INTERVAL: &str = "an interval can only be added to a date or timestamp, or subtracted from one";
 
-/// Leaves nulls out, other than `||`.
+/// The function that joins strings and skips nulls; `||` returns null for a null.
 const CONCAT: &str = "concat";
 
-/// Whether there is a function of that name, or what is written like one.
+/// Whether a function, or syntax in the form of a call, has that name.
 pub(super) fn is_function(name: &str) -> bool {
     COALESCE.contains(&name) || Function::by_name(name).is_some()
 }

@@ -41,7 +41,7 @@ impl Inputs {
         &self.fields
     }
 
-    /// Where an expression is, which becomes a new column of that name unless it is one.
+    /// The position of an expression. It becomes a new column of that name, unless it is a column of the table.
     pub(crate) fn position(&mut self, name: &str, typed: Typed) -> usize {
         match typed.node {
             Node::Column(column) => column,
@@ -49,7 +49,7 @@ impl Inputs {
         }
     }
 
-    /// Where something else is.
+    /// The position of another source.
     pub(crate) fn of(&mut self, source: Source) -> usize {
         self.add("row number", LogicalType::Int64, false, source)
     }

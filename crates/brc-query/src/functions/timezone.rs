@@ -52,9 +52,9 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
 struct Movement {
     zone: Zone,
     seconds: Seconds,
-    /// The units of the output that are a second.
+    /// The number of units of the output in a second.
     per_second: i64,
-    /// Those that are one of a value.
+    /// The number of units of the output in a unit of the input.
     scale: i64,
 }
 

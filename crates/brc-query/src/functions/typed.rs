@@ -12,14 +12,14 @@ pub(crate) struct Typed {
     pub(crate) nullable: bool,
 }
 
-/// What it is. Columns are positions.
+/// The kinds of expressions. Columns are given by position.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Node {
     Column(usize),
     Literal(Option<Scalar>),
     /// Comparisons of columns with constants.
     Condition(Predicate),
-    /// The same of an expression, which is column 0.
+    /// Comparisons of an expression, as column 0, with constants.
     Test {
         of: Box<Typed>,
         test: Predicate,

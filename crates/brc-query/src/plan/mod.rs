@@ -3,8 +3,8 @@
 //!
 //! In: a `Query` and a schema. Out: a `Plan`.
 //!
-//! Columns are positions in the schema, followed by the columns that are computed of each row. What is computed of
-//! groups has columns of its own: keys, then aggregates.
+//! A column of rows is given by its position in the schema; computed columns follow those of the schema. A column of
+//! groups is given by its position among the keys and then the aggregates.
 //!
 //! Where to look:
 //!
@@ -29,15 +29,15 @@ use std::hash::Hash;
 
 /// A query bound to the schema of a table, made by [`crate::Query::plan`].
 ///
-/// Columns are positions in the schema, and after them those of what is computed of each row. What is computed of
-/// groups has columns of its own: keys, then aggregates.
+/// A column of rows is given by its position in the schema; computed columns follow those of the schema. A column of
+/// groups is given by its position among the keys and then the aggregates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub(crate) schema: Schema,
-    /// Columns that are computed of those of the table. The first `conditions` of them are what the predicate needs.
+    /// The computed columns. The predicate needs the first `conditions` of them.
     pub(crate) computed: Vec<Computed>,
     pub(crate) conditions: usize,
-    /// Whether rows are grouped; else each row gives one of the answer.
+    /// Whether rows are grouped; otherwise each row of the table yields one of the answer.
     pub(crate) grouped: bool,
     pub(crate) keys: Vec<usize>,
     pub(crate) outputs: Vec<AggregateCall>,
@@ -63,11 +63,11 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutputExpression {
     pub(crate) name: String,
-    /// What it is, of groups or of rows.
+    /// The expression over the columns of groups, or of rows.
     pub(crate) value: Typed,
 }
 
-/// What an answer is sorted by.
+/// An expression by which the answer is sorted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SortKey {
     pub(crate) value: Typed,
@@ -76,38 +76,38 @@ pub(crate) struct SortKey {
 }
 
 impl Plan {
-    /// The same plan, which computes strings within this memory. The limit is not serialised with the plan.
+    /// The same plan with this memory limit for computed strings. The limit is not serialised.
     #[must_use]
     pub fn within(self, memory: &Memory) -> Self {
         Self { allowance: Allowance(memory.limit), ..self }
     }
 
-    /// The same plan for these splits of the table only, in ascending order. They are not serialised with the plan.
+    /// The same plan for these splits of the table only, in ascending order. They are not serialised.
     #[must_use]
     pub fn over(self, splits: Vec<Split>) -> Self {
         Self { splits: Some(splits), ..self }
     }
 
-    /// The columns of the table that this is a plan for.
+    /// The schema of the table.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Whether rows are grouped; else each row gives one of the answer.
+    /// Whether rows are grouped; otherwise each row of the table yields one of the answer.
     #[must_use]
     pub fn is_grouped(&self) -> bool {
         self.grouped
     }
 
-    /// The names of what rows are grouped by.
+    /// The names of the keys by which rows are grouped.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         let fields = self.fields();
         self.keys.iter().map(|&key| fields[key].name.clone()).collect()
     }
 
-    /// The names of what is computed for each group.
+    /// The names of the aggregates of each group.
     #[must_use]
     pub fn aggregates(&self) -> Vec<String> {
         let fields = self.fields();
@@ -120,8 +120,7 @@ impl Plan {
         self.filter.as_deref()
     }
 
-    /// The columns of the answer. The name of each is that of a column or the one it was given, else the expression as
-    /// it is written.
+    /// The columns of the answer. The name of each is its alias or that of its column, else the text of its expression.
     #[must_use]
     pub fn columns(&self) -> Vec<Field> {
         let column = |answer: &OutputExpression| {
@@ -131,8 +130,7 @@ impl Plan {
         self.columns.iter().map(column).collect()
     }
 
-    /// For each column of the answer, which column of the table it is, if rows of the table are the answer; `None` is
-    /// what is computed, and what is said of groups.
+    /// For each column of the answer, its position in the table; `None` for a computed column, or if rows are grouped.
     #[must_use]
     pub fn table_columns(&self) -> Vec<Option<usize>> {
         let column = |answer: &OutputExpression| match answer.value.node {
@@ -145,7 +143,7 @@ impl Plan {
     /// The schema of the answer.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a column's name is not one that columns of tables have.
+    /// [`Error::Usage`] if a table cannot have columns of these names.
     pub fn answer_schema(&self) -> Result<Schema> {
         Schema::new(self.columns()).map_err(|error| Error::Usage(error.to_string()))
     }
@@ -162,13 +160,13 @@ impl Plan {
         self.grouped && one_string && one_column && as_computed && functions.eq(["min", "mean", "max"])
     }
 
-    /// All columns: those of the table, and those that are computed.
+    /// All columns of rows: those of the table, then the computed ones.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let computed = self.computed.iter().map(|computed| &computed.field);
         self.schema.fields().iter().chain(computed).cloned().collect()
     }
 
-    /// The columns that groups have.
+    /// The columns of groups.
     pub(crate) fn group_fields(&self) -> Vec<Field> {
         let fields = self.fields();
         let keys = self.keys.iter().map(|&key| fields[key].clone());
@@ -186,13 +184,13 @@ impl Plan {
         self.keys.iter().map(field).map(|field| (field.logical_type, field.nullable)).collect()
     }
 
-    /// The columns that batches have when they are grouped: those of the scan, then those that are computed.
+    /// The columns of batches when they are grouped: those of the scan, then the computed ones.
     pub(crate) fn batch_columns(&self) -> Vec<usize> {
         let computed = (0..self.computed.len()).map(|place| self.schema.fields().len() + place);
         self.projection().into_iter().chain(computed).collect()
     }
 
-    /// What is computed of wanted rows: what is grouped by and aggregated. Each with its index in [`Plan::computed`].
+    /// The computed columns among keys and aggregated columns, with their indices in [`Plan::computed`].
     pub(crate) fn grouped_sources(&self) -> (Vec<usize>, Vec<Computed>) {
         let of_table = self.schema.fields().len();
         let aggregated = self.outputs.iter().flat_map(|output| &output.columns);
@@ -201,7 +199,7 @@ impl Plan {
         (0..self.computed.len()).filter(is_used).map(|place| (place, self.computed[place].clone())).unzip()
     }
 
-    /// The columns of the table that keys and aggregates are made of; it may name one twice.
+    /// The columns that keys and aggregates use, with duplicates.
     pub(crate) fn grouped_columns(&self) -> Vec<usize> {
         let aggregated = self.outputs.iter().flat_map(|output| output.columns.iter().copied());
         let mut columns: Vec<usize> = self.keys.iter().copied().chain(aggregated).collect();
@@ -213,8 +211,8 @@ impl Plan {
         columns
     }
 
-    /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by, then
-    /// those that something is computed of.
+    /// The columns that a scan has to deliver, without duplicates: keys, then aggregated columns, then those of the
+    /// predicate, then those that computed columns use.
     pub(crate) fn projection(&self) -> Vec<usize> {
         let mut others = Vec::new();
         if let Some(predicate) = &self.predicate {
@@ -234,7 +232,7 @@ impl Plan {
         all.into_iter().filter(|&column| column < self.schema.fields().len()).collect()
     }
 
-    /// A plan of other groups: all of them, as they are found.
+    /// The same plan with other groups: all of them, in any order.
     pub(crate) fn with_keys(&self, keys: Vec<usize>, outputs: Vec<AggregateCall>) -> Self {
         Self {
             keys,
@@ -249,7 +247,7 @@ impl Plan {
         }
     }
 
-    /// Whether the plan fits a table of this schema, as far as it uses its columns.
+    /// Whether the plan fits a table of this schema. Only the columns it uses have to match.
     pub(crate) fn is_for(&self, schema: &Schema) -> bool {
         let (ours, theirs) = (self.schema.fields(), schema.fields());
         let fits = |&column: &usize| ours[column].nullable || !theirs[column].nullable;
@@ -258,12 +256,12 @@ impl Plan {
             ours.name == theirs.name && ours.logical_type == theirs.logical_type
         };
         let columns = self.projection();
-        // Metadata says how values are written, and so which ones they are.
+        // Metadata has the text forms of columns, on which their values depend.
         let is_same_table = ours.len() == theirs.len() && self.schema.metadata() == schema.metadata();
         is_same_table && columns.iter().all(is_like) && columns.iter().all(fits)
     }
 
-    /// Whether a column is of strings.
+    /// Whether a column of rows has strings.
     pub(crate) fn is_text(&self, column: usize) -> bool {
         let logical_type = match column.checked_sub(self.schema.fields().len()) {
             Some(computed) => self.computed[computed].field.logical_type,
@@ -273,7 +271,7 @@ impl Plan {
     }
 }
 
-/// Each item once, where it comes first.
+/// The items without duplicates, in order of first appearance.
 fn distinct<T: Clone + Eq + Hash>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     items.filter(|item| seen.insert(item.clone())).collect()

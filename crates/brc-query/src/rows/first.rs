@@ -9,7 +9,7 @@ use crate::scan::selector::Selector;
 use crate::scan::totals::ScanTotals;
 use crate::values::cells::Cells;
 use crate::values::selection::row_numbers;
-use brc_core::{Batch, Conjunct, Error, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
+use brc_core::{Batch, Conjunct, Error, Progress, Result, Scanned, Schema, Sink, Split, Table, Worker, scan};
 use brc_kernels::filter::valid_bits;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The answer to a query that neither groups nor sorts, given the number of rows to read at most, with those of the
 /// offset.
 pub(crate) fn first(plan: &Plan, most: u64, table: &dyn Table, threads: usize, progress: &Progress) -> Result<Answer> {
-    // Types that are inferred may be widened by rows that are not needed, if other workers read ahead. Which of these
-    // do is chance, and the answer must not be: where nothing else speaks for several workers, there is one.
+    // Workers that read ahead may widen inferred types by rows that are not needed. Which rows they read is chance, but
+    // the answer must always be the same. So one worker reads a text, unless a condition has to be tested on many rows.
     let threads = if table.inferred().is_some() && plan.predicate.is_none() { 1 } else { threads };
     let found = Mutex::new(Found::default());
     let [offset, most] = [plan.offset, most].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
@@ -27,7 +27,7 @@ pub(crate) fn first(plan: &Plan, most: u64, table: &dyn Table, threads: usize, p
     if plan.limit != Some(0) {
         let mut options = plan.scan_options();
         if !wanted.starts.is_empty() {
-            // Where a row lies is one more condition on it.
+            // The position of a row is one more condition.
             options.conjuncts.push(Conjunct { columns: Vec::new(), predicate: None });
         }
         let new_worker = || Collector::new(plan, &wanted, table, &found);
@@ -35,13 +35,13 @@ pub(crate) fn first(plan: &Plan, most: u64, table: &dyn Table, threads: usize, p
     }
     let Found { chunks, totals } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut cells = no_cells(plan);
-    let (mut unsupported_columns, mut rows) = (offset, 0);
+    let (mut skipped_rows, mut rows) = (offset, 0);
     for chunk in chunks.into_values() {
-        let some = unsupported_columns.min(chunk.rows)..chunk.rows.min(most - rows);
-        unsupported_columns -= some.start;
+        let some = skipped_rows.min(chunk.rows)..chunk.rows.min(most - rows);
+        skipped_rows -= some.start;
         for (all, of_chunk) in cells.iter_mut().zip(&chunk.cells) {
             some.clone().for_each(|row| {
-                all.push(of_chunk.get(row - chunk.unsupported_columns));
+                all.push(of_chunk.get(row - chunk.skipped_rows));
             });
         }
         rows += chunk.rows.min(most - rows);
@@ -53,8 +53,8 @@ pub(crate) fn first(plan: &Plan, most: u64, table: &dyn Table, threads: usize, p
 /// Which of all rows that meet the conditions are wanted.
 struct Wanted {
     rows: Range<usize>,
-    /// How many rows are before each of the first splits, and after the last of these: as far as splits know their
-    /// number of rows. Empty if the first does not, or all rows from the first one on are wanted.
+    /// The number of rows before each split, then that of all rows, up to the first split of unknown length. Empty if
+    /// that is the first split, or if no rows are skipped.
     starts: Vec<usize>,
 }
 
@@ -66,7 +66,7 @@ impl Wanted {
     }
 }
 
-/// How many rows are before each split, where that determines which rows are left out.
+/// The number of rows before each split, if it tells which rows are skipped.
 fn starts(plan: &Plan, table: &dyn Table) -> Vec<usize> {
     if plan.offset == 0 || plan.predicate.is_some() {
         return Vec::new();
@@ -77,7 +77,7 @@ fn starts(plan: &Plan, table: &dyn Table) -> Vec<usize> {
     if starts.len() > 1 { starts } else { Vec::new() }
 }
 
-/// What all workers found, split by split.
+/// The rows that all workers found, by split.
 #[derive(Default)]
 struct Found {
     chunks: BTreeMap<u64, Chunk>,
@@ -85,20 +85,20 @@ struct Found {
 }
 
 impl Found {
-    /// How many rows there are in the splits from the first one on of which none is missing.
+    /// The number of rows of all splits before the first missing one.
     fn first_rows(&self) -> usize {
         let in_a_row = self.chunks.iter().zip(0..).take_while(|((split, _), expected)| *split == expected);
         in_a_row.map(|((_, chunk), _)| chunk.rows).sum()
     }
 
-    /// Forgets the values of the first rows, as far as whole splits have no others.
+    /// Frees the values of splits that lie within the first `rows` rows.
     fn forget(&mut self, mut rows: usize) {
         for ((_, chunk), _) in self.chunks.iter_mut().zip(0..).take_while(|((split, _), expected)| **split == *expected)
         {
             let Some(left) = rows.checked_sub(chunk.rows) else { return };
             rows = left;
-            if chunk.unsupported_columns < chunk.rows {
-                (chunk.unsupported_columns, chunk.cells) = (chunk.rows, Vec::new());
+            if chunk.skipped_rows < chunk.rows {
+                (chunk.skipped_rows, chunk.cells) = (chunk.rows, Vec::new());
             }
         }
     }
@@ -107,27 +107,27 @@ impl Found {
 /// The rows of a split.
 struct Chunk {
     rows: usize,
-    /// This many of the first of them have no cells.
-    unsupported_columns: usize,
+    /// The number of rows at the start that are skipped: they have no cells.
+    skipped_rows: usize,
     cells: Vec<Cells>,
 }
 
 impl Chunk {
-    /// A chunk of left-out rows.
-    fn new(plan: &Plan, unsupported_columns: usize) -> Self {
-        Self { rows: unsupported_columns, unsupported_columns, cells: no_cells(plan) }
+    /// A chunk of skipped rows.
+    fn new(plan: &Plan, skipped_rows: usize) -> Self {
+        Self { rows: skipped_rows, skipped_rows, cells: no_cells(plan) }
     }
 }
 
-/// One worker's share.
+/// One worker.
 struct Collector<'a> {
     found: &'a Mutex<Found>,
     wanted: &'a Wanted,
     selector: Selector<'a>,
     chunk: Chunk,
-    /// Of the rows of the split to come, this many are left out.
-    unsupported_columns: usize,
-    /// How many rows of the split are wanted at most, those left out counted.
+    /// The number of rows of the split that are still to be skipped.
+    skipped_rows: usize,
+    /// The limit of rows of the split, including skipped ones.
     most: usize,
     split: u64,
 }
@@ -135,14 +135,14 @@ struct Collector<'a> {
 impl<'a> Collector<'a> {
     fn new(plan: &'a Plan, wanted: &'a Wanted, table: &'a dyn Table, found: &'a Mutex<Found>) -> Self {
         let selector = Selector::new(plan, table, plan.columns.iter().map(|answer| &answer.value));
-        Self { found, wanted, selector, chunk: Chunk::new(plan, 0), unsupported_columns: 0, most: 0, split: 0 }
+        Self { found, wanted, selector, chunk: Chunk::new(plan, 0), skipped_rows: 0, most: 0, split: 0 }
     }
 
-    /// Takes note of the next rows. Returns how many of them are left out.
-    fn leave_out(&mut self, rows: usize) -> usize {
-        let unsupported_columns = self.unsupported_columns.min(rows);
-        self.unsupported_columns -= unsupported_columns;
-        unsupported_columns
+    /// Counts the next rows. Returns how many of them are skipped.
+    fn skip(&mut self, rows: usize) -> usize {
+        let skipped_rows = self.skipped_rows.min(rows);
+        self.skipped_rows -= skipped_rows;
+        skipped_rows
     }
 
     /// Takes the wanted rows of a batch; `None` is all of them.
@@ -158,7 +158,7 @@ impl<'a> Collector<'a> {
         if chunk.rows >= *most { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Hands over the rows of the split. Returns whether there are enough by now.
+    /// Hands over the rows of the split. Returns whether there are enough rows now.
     fn hand_over(&mut self) -> bool {
         let chunk = std::mem::replace(&mut self.chunk, Chunk::new(self.selector.plan(), 0));
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,10 +174,10 @@ impl Sink for Collector<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let wanted = match self.leave_out(batch.rows) {
+        let wanted = match self.skip(batch.rows) {
             0 => self.selector.wanted(batch)?,
             // There are no conditions.
-            unsupported_columns => Some((unsupported_columns as u32..batch.rows as u32).collect()),
+            skipped_rows => Some((skipped_rows as u32..batch.rows as u32).collect()),
         };
         self.take(batch, wanted)
     }
@@ -186,9 +186,9 @@ impl Sink for Collector<'_> {
         if self.wanted.starts.is_empty() {
             return self.selector.test(conjunct, batch, rows);
         }
-        let unsupported_columns = self.leave_out(batch.rows);
-        rows.iter_mut().enumerate().for_each(|(index, word)| *word &= !valid_bits(unsupported_columns, index));
-        Ok(batch.rows - unsupported_columns)
+        let skipped_rows = self.skip(batch.rows);
+        rows.iter_mut().enumerate().for_each(|(index, word)| *word &= !valid_bits(skipped_rows, index));
+        Ok(batch.rows - skipped_rows)
     }
 
     fn wants(&self, position: usize) -> bool {
@@ -202,27 +202,23 @@ impl Sink for Collector<'_> {
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
         self.take(batch, rows.map(row_numbers))
     }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("the request does not allow summaries")
-    }
 }
 
 impl Worker for Collector<'_> {
     fn split_begins(&mut self, split: &Split) {
         let Range { start, end } = self.wanted.rows;
-        // Of a split that does not know its number of rows, all are kept until those of the splits before it are known.
-        [self.unsupported_columns, self.most] = match self.wanted.range_of(split) {
+        // Without the position of the split, all its rows are kept until the splits before it are read.
+        [self.skipped_rows, self.most] = match self.wanted.range_of(split) {
             Some(rows) => [start, end].map(|row| row.saturating_sub(rows.start)),
             None => [0, end],
         };
         self.split = split.index;
-        self.chunk = Chunk::new(self.selector.plan(), self.unsupported_columns);
+        self.chunk = Chunk::new(self.selector.plan(), self.skipped_rows);
     }
 
     fn skips(&mut self, split: &Split) -> Option<u64> {
         let rows = self.wanted.range_of(split)?.len();
-        let is_needless = rows <= self.unsupported_columns || self.most == 0;
+        let is_needless = rows <= self.skipped_rows || self.most == 0;
         is_needless.then(|| {
             self.chunk = Chunk::new(self.selector.plan(), rows);
             rows as u64
