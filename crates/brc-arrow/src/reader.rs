@@ -7,8 +7,7 @@ use crate::types::arrow_schema;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema as ArrowSchema, SchemaRef};
 use brc_core::{
-    Batch, Error, Field, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker,
-    read_rows, scan,
+    Batch, Error, Field, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Table, Worker, read_rows, scan,
 };
 use std::sync::Arc;
 use std::task::Poll;
@@ -290,10 +289,6 @@ impl<T: Target> Sink for Converter<'_, T> {
         let (target, split) = (self.target, self.split);
         let taken = self.batches.take(batch, |made| target.push(split, made));
         taken.map_err(|error| error.error(self.table.path()))
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("summaries are no rows".to_owned()))
     }
 }
 

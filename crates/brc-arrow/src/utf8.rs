@@ -3,8 +3,8 @@
 
 use crate::strings::each_string;
 use brc_core::{
-    Batch, Error, LogicalType, Progress, Result, RowFault, ScanOptions, Scanned, Sink, Split, Summary, Table,
-    UnsupportedReason, UnsupportedValue, Worker, current_schema, scan,
+    Batch, Error, LogicalType, Progress, Result, RowFault, ScanOptions, Scanned, Sink, Split, Table, UnsupportedReason,
+    UnsupportedValue, Worker, current_schema, scan,
 };
 use std::path::PathBuf;
 
@@ -57,10 +57,6 @@ impl Sink for Checker<'_> {
             let value = UnsupportedValue { path, row, value: Some(value), encoding, fault };
             Err(Error::UnsupportedValue(Box::new(value)))
         })
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("summaries are no rows".to_owned()))
     }
 }
 

@@ -3,8 +3,8 @@
 //! The size is computed without writing text, because a table may have strings that text cannot represent.
 
 use brc_core::{
-    Batch, Column, Data, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
-    Value, Worker, batch::codes_of, scan,
+    Batch, Column, Data, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Table, Value,
+    Worker, batch::codes_of, scan,
 };
 
 /// The rows of a table, and its size as text in bytes, counting one delimiter or line end per value.
@@ -72,11 +72,6 @@ impl Sink for TextSize {
         for (column, &logical_type) in batch.columns.iter().zip(&self.types) {
             self.bytes += column_bytes(column, batch.rows, logical_type, &mut self.codes) + batch.rows as u64;
         }
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        // The scan does not request summaries.
         Ok(())
     }
 }

@@ -451,10 +451,6 @@ mod tests {
         fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
             Ok(())
         }
-
-        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-            Ok(())
-        }
     }
 
     impl Worker for Nothing {

@@ -5,7 +5,7 @@
 
 use brc_compress::file_format::LARGEST_CHUNK;
 use brc_compress::{ChunkSummary, Compressor, FileFormat};
-use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Sink, Summary};
+use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Sink};
 use std::any::Any;
 
 /// The approximate number of bytes between two cuts: small enough to decompress and decode within the caches, large
@@ -95,10 +95,6 @@ struct CompressedEncoder {
 impl Sink for CompressedEncoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.inner.batch(batch)
-    }
-
-    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        self.inner.summary(summary)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::rejects::{RejectLog, RejectReason};
 use crate::widened::{self, Appended};
 use brc_core::{
     Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, SkippedLines,
-    Split, Summary, Table, TableFile, Worker, scan, with_types,
+    Split, Table, TableFile, Worker, scan, with_types,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -295,10 +295,6 @@ impl Sink for Converter<'_, '_, '_> {
             Ok(())
         })
     }
-
-    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        self.encoder.summary(summary)
-    }
 }
 
 impl Worker for Converter<'_, '_, '_> {
@@ -388,10 +384,6 @@ mod tests {
             }
             self.1 += batch.rows as u64;
             Ok(())
-        }
-
-        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-            panic!("summaries were not requested");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::long_rows::{LongRows, slice};
 use crate::output::Output;
 use brc_core::{
     Batch, BatchWriter, Column, Data, Error, LogicalType, PartEncoder, Result, ScanError, ScanOptions, Schema, Sink,
-    Summary, Table, Value,
+    Table, Value,
 };
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -272,9 +272,5 @@ impl Sink for PartitionWriter<'_, '_> {
             start = end;
         }
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("statistics instead of the rows of a partition".to_owned()))
     }
 }

@@ -10,7 +10,7 @@ use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
 use brc_core::{
     Batch, BatchWriter, ColumnarWriter, Error, Order, Part, PartEncoder, Progress, Result, ScanOptions, Scanned,
-    Schema, Sink, Split, Summary, Table, Worker, scan,
+    Schema, Sink, Split, Table, Worker, scan,
 };
 use brc_text::Form;
 use std::sync::Arc;
@@ -177,10 +177,6 @@ impl Sink for Encoder<'_, '_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let encoder = self.encoder.as_mut().ok_or(Error::Widened)?;
         self.long_rows.portions(batch, |portion| encoder.batch(portion))
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("the scan did not request statistics in place of rows".to_owned()))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_core::{
-    Batch, Conjunct, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Value, Worker, scan,
+    Batch, Conjunct, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Table, Value, Worker, scan,
 };
 use brc_encodings::{CreateOptions, Input, OpenOptions, Output, OutputOptions, RejectLog, by_name, convert};
 use std::io::Cursor;
@@ -58,10 +58,6 @@ impl Sink for Tested {
         let new: Vec<_> = (0..batch.rows).filter(|&row| is_set(row)).map(|row| self.row(batch, row)).collect();
         self.rows.extend(new);
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("summaries were not requested")
     }
 }
 

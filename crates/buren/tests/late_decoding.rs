@@ -6,7 +6,7 @@ mod common;
 
 use brc_core::{
     Batch, Comparison, Conjunct, LogicalType, Order, Predicate, PruneResult, ReadAt, Result, ScanOptions, Scanned,
-    Sink, Summary, Table, Value, float_order,
+    Sink, Table, Value, float_order,
 };
 use brc_testing::{Cell, all_types};
 use buren::Reader;
@@ -123,10 +123,6 @@ impl Sink for Tested<'_> {
 
     fn wants(&self, position: usize) -> bool {
         self.wanted[position]
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("no summaries were requested")
     }
 }
 

@@ -7,7 +7,7 @@ mod common;
 use brc_core::predicate::float_order;
 use brc_core::{
     Batch, BatchWriter, BitmapBuffer, Column, Comparison, Data, Error, Integers, LogicalType, Order, PartEncoder,
-    Predicate, Progress, Result, ScanOptions, Schema, Sink, Summary, Table,
+    Predicate, Progress, Result, ScanOptions, Schema, Sink, Table,
 };
 use brc_testing::{Cell, Typed, all_types};
 use buren::{Writer, WriterOptions};
@@ -459,10 +459,6 @@ fn fixed_width_numeric_strings_get_codes() {
         fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
             let coded = batch.columns.iter().map(|column| matches!(column.data, Data::Codes { .. }));
             self.0 = self.0.iter().zip(coded).map(|(all, coded)| *all && coded).collect();
-            Ok(())
-        }
-
-        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
             Ok(())
         }
     }

@@ -1,7 +1,7 @@
 //! JSON objects, one per row: as JSON lines, as the encoding writes them, or in an array.
 
 use super::Format;
-use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink};
 
 /// One object per row.
 pub(super) struct Json {
@@ -89,10 +89,6 @@ fn explained(error: Error) -> Error {
 impl Sink for Encoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.0.batch(batch).map_err(explained)
-    }
-
-    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        self.0.summary(summary)
     }
 }
 

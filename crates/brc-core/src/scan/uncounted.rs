@@ -4,7 +4,7 @@
 use super::{Progress, Worker, scan};
 use crate::batch::Batch;
 use crate::error::Result;
-use crate::table::{ScanOptions, Scanned, Sink, Split, Summary, Table};
+use crate::table::{ScanOptions, Scanned, Sink, Split, Table};
 use std::collections::HashMap;
 
 /// The numbers of rows and lines of each of these splits.
@@ -55,10 +55,6 @@ impl Worker for Counter {
 
 impl Sink for Counter {
     fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
         Ok(())
     }
 }

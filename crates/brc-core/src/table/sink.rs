@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::dictionary::Dictionary;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::schema::Schema;
 use crate::statistics::Statistics;
 use std::sync::Arc;
@@ -139,5 +139,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// As for [`Sink::batch`].
-    fn summary(&mut self, summary: &Summary<'_>) -> Result<()>;
+    fn summary(&mut self, _summary: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("statistics are no rows, and the sink did not request them".to_owned()))
+    }
 }

@@ -1,7 +1,7 @@
 //! Does with rows what a query does.
 
 use crate::shared::rows::Groups;
-use brc_core::{Batch, Data, Dictionary, Error, Result, Sink, Summary};
+use brc_core::{Batch, Data, Dictionary, Error, Result, Sink};
 use brc_kernels::accumulate::GroupStatistics;
 use brc_kernels::cpu::Level;
 
@@ -35,9 +35,5 @@ impl Sink for Adder {
         }
         self.groups.grow(self.names.len());
         self.groups.rows(self.level, codes, values).map_err(|_| strange())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Ok(())
     }
 }

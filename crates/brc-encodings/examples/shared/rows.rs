@@ -1,6 +1,6 @@
 //! The rows to write and read: each a name and a number.
 
-use brc_core::{Batch, Data, Error, Progress, Result, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker};
+use brc_core::{Batch, Data, Error, Progress, Result, ScanOptions, Scanned, Sink, Split, Statistics, Worker};
 use brc_core::{Schema, batch, scan};
 use brc_encodings::{Input, OpenOptions};
 use hashbrown::HashMap;
@@ -86,10 +86,6 @@ impl Sink for Loader<'_> {
         for row in 0..batch.rows {
             rows.values.push(values.get(row).try_into().map_err(|_| strange())?);
         }
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
         Ok(())
     }
 }

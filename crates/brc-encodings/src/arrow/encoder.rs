@@ -11,7 +11,7 @@ use super::codec::Codec;
 use super::column_buffers;
 use super::messages::{self, ColumnBuffers, padding};
 use crate::columnar::part_rows::{PartColumn, PartRows, PartValues};
-use brc_core::{Batch, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_core::{Batch, Dictionary, LogicalType, Part, PartEncoder, Result, Schema, Sink};
 use brc_kernels::interner::DictionaryBuilder;
 use crc_fast::{CrcAlgorithm, Digest};
 use std::ops::Range;
@@ -72,10 +72,6 @@ impl Encoder {
 impl Sink for Encoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.rows.push(batch)
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("a summary cannot be written as arrow: it has no rows".into()))
     }
 }
 

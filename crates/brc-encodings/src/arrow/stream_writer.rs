@@ -14,7 +14,7 @@ use arrow_buffer::ToByteSlice;
 use brc_core::batch::codes_of;
 use brc_core::{
     Batch, BatchWriter, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, Integers, LogicalType, Part,
-    PartEncoder, PhysicalType, Result, Schema, Sink, StringBuffer, StringsTooLarge, Summary, UnsupportedReason,
+    PartEncoder, PhysicalType, Result, Schema, Sink, StringBuffer, StringsTooLarge, UnsupportedReason,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -140,10 +140,6 @@ impl Sink for Encoder {
         self.rows_collected += batch.rows;
         let strings: usize = self.columns.iter().map(ColumnBuilder::string_bytes).sum();
         if self.rows_collected >= BATCH_ROWS || strings >= BATCH_BYTES { self.write() } else { Ok(()) }
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("a summary cannot be written as arrow: it has no rows".into()))
     }
 }
 

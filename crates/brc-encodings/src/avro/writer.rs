@@ -10,7 +10,7 @@ use super::values::AvroRowWriter;
 use crate::columnar;
 use crate::rows::{RowBuffer, RowEncoder};
 use brc_compress::Compressor;
-use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink};
 
 /// A block ends after the row that fills this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
@@ -152,10 +152,6 @@ impl Sink for Encoder {
             }
         }
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("a summary cannot be written as avro: it has no rows".into()))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{CreateOptions, Encoding, Input, OpenOptions};
 use ::capnp::message::ReaderOptions;
 use ::capnp::serialize_packed;
 use brc_compress::Compressor;
-use brc_core::{Batch, ScanOptions, Sink, Summary};
+use brc_core::{Batch, ScanOptions, Sink};
 use brc_testing::{Cell, Collector, Typed, collect_rows};
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
@@ -323,10 +323,6 @@ struct Encode<'a>(&'a mut dyn FrameEncoder);
 impl Sink for Encode<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> brc_core::Result<()> {
         self.0.push(batch, 0..batch.rows, 0, usize::MAX, &mut RowBuffer::default()).map(drop)
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> brc_core::Result<()> {
-        unreachable!()
     }
 }
 

@@ -3,7 +3,7 @@ use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::{ENCODINGS, Output, OutputOptions, RejectLog, bincode, capnp, cbor, convert, msgpack, protobuf, writer};
 use brc_compress::Compressor;
-use brc_core::{Part, Progress, ScanOptions, Scanned, Sink, Split, Summary, Table, Worker, scan};
+use brc_core::{Part, Progress, ScanOptions, Scanned, Sink, Split, Table, Worker, scan};
 use brc_testing::{Cell, Delivery, Typed, collect_rows};
 use proptest::prelude::*;
 use std::io::{Read, Write};
@@ -516,10 +516,6 @@ struct TruncatingSink(std::fs::File);
 impl Sink for TruncatingSink {
     fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
         self.0.set_len(0).unwrap();
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
         Ok(())
     }
 }

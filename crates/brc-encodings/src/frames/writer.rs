@@ -4,7 +4,7 @@ use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, LONGEST_HEADER
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::refused::Refused;
 use crate::rows::RowBuffer;
-use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason};
+use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, UnsupportedReason};
 
 /// The maximum rows of a frame: a column of them stays in the nearer caches.
 const MAX_ROWS: u32 = 64 << 10;
@@ -159,10 +159,6 @@ impl Sink for FramesEncoder {
             }
         }
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("a summary cannot be written: it has no rows".into()))
     }
 }
 

@@ -17,7 +17,7 @@ use brc_compress::Compressor;
 use brc_core::bounds::{bounds, string_bounds};
 use brc_core::{
     Batch, Bitmap, BitmapBuffer, Data, Error, Field, Integers, LogicalType, Part, PartEncoder, Result, Schema, Sink,
-    Summary, UnsupportedReason, Value, float32, for_integers,
+    UnsupportedReason, Value, float32, for_integers,
 };
 use parquet::basic::{CompressionCodec, Encoding, Type as Physical};
 use std::sync::Arc;
@@ -111,10 +111,6 @@ impl Sink for Encoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.check_seconds(batch)?;
         self.rows.push(batch)
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("a summary cannot be written as parquet: it has no rows".into()))
     }
 }
 

@@ -6,8 +6,8 @@ use super::image::{HEADER, Image, SAMPLES};
 use crate::part_buffer::PartBuffer;
 use crate::refused::Refused;
 use brc_core::{
-    Batch, BatchWriter, Column, Data, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary,
-    UnsupportedReason, for_integers,
+    Batch, BatchWriter, Column, Data, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, UnsupportedReason,
+    for_integers,
 };
 
 pub(super) struct Writer {
@@ -175,10 +175,6 @@ impl Sink for Encoder {
         self.write();
         self.part.count(batch.rows as u64);
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage(format!("a summary cannot be written as {NAME}: it has no rows")))
     }
 }
 

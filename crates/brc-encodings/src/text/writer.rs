@@ -4,7 +4,7 @@ use super::LONGEST_LINE;
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::refused::Refused;
 use crate::rows::{RowBuffer, RowEncoder, RowWriter};
-use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason};
+use brc_core::{Batch, BatchWriter, Cut, Part, PartEncoder, Result, Schema, Sink, UnsupportedReason};
 use brc_text::BYTE_ORDER_MARK;
 use std::ops::Range;
 
@@ -26,14 +26,7 @@ impl<W: RowWriter + Clone> TextWriter<W> {
 impl<W: RowWriter + Clone + 'static> BatchWriter for TextWriter<W> {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         let encoder = RowEncoder::new(self.name, &self.schema, self.rows.clone());
-        Box::new(TextEncoder {
-            name: self.name,
-            encoder,
-            rows: 0,
-            rows_given: 0,
-            text: RowBuffer::default(),
-            cuts: Vec::new(),
-        })
+        Box::new(TextEncoder { encoder, rows: 0, rows_given: 0, text: RowBuffer::default(), cuts: Vec::new() })
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
@@ -57,7 +50,6 @@ impl Marked {
 }
 
 struct TextEncoder<W> {
-    name: &'static str,
     encoder: RowEncoder<W>,
     /// The rows not yet handed over, and the number of those that were.
     rows: u64,
@@ -85,10 +77,6 @@ impl<W: RowWriter> Sink for TextEncoder<W> {
             return Err(encoder.refuse(done - 1, UnsupportedReason::LineTooLong(LONGEST_LINE), rows_before));
         }
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage(format!("a summary cannot be written as {}: it has no rows", self.name)))
     }
 }
 

@@ -4,7 +4,6 @@ use super::*;
 use crate::encoding::read_all;
 use brc_core::{
     Batch, Bitmap, Column, Comparison, Data, Dictionary, Integers, LogicalType, Progress, ScanError, Scanned, Sink,
-    Summary,
 };
 use brc_testing::{Cell, FunctionTable, collect_rows};
 
@@ -115,10 +114,6 @@ fn equal_strings_have_equal_codes() {
             let Data::Codes { codes, dictionary } = batch.columns[0].data else { panic!("not codes") };
             self.0.push((codes[0], dictionary.get(codes[0]).to_vec()));
             Ok(())
-        }
-
-        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-            panic!("summaries were not requested")
         }
     }
     let tables =

@@ -45,10 +45,6 @@ macro_rules! takes_wanted_rows {
             fn tested(&mut self, batch: &brc_core::Batch<'_>, rows: Option<&[u64]>) -> brc_core::Result<()> {
                 self.take(batch, rows.map($crate::values::selection::row_numbers))
             }
-
-            fn summary(&mut self, _: &brc_core::Summary<'_>) -> brc_core::Result<()> {
-                unreachable!("the request does not allow summaries")
-            }
         }
     };
 }

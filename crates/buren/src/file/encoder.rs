@@ -10,7 +10,7 @@ use super::key_choice::{FileKey, Sample};
 use crate::integer_buffer::IntegerBuffer;
 use crate::strings::Strings;
 use brc_compress::Compressor;
-use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
+use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink};
 use foldhash::fast::RandomState;
 use std::sync::Arc;
 
@@ -148,10 +148,6 @@ impl Sink for Encoder {
             })?;
         }
         Ok(())
-    }
-
-    fn summary(&mut self, _summary: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage("a summary cannot be encoded: it has no rows".to_owned()))
     }
 }
 
