@@ -286,6 +286,14 @@ impl<'a> Column<'a> {
         Self { data, validity: self.validity.map(|validity| validity.slice(rows)) }
     }
 
+    /// The same column, with one code per row, in the buffer, in place of runs.
+    #[must_use]
+    pub fn without_runs(self, codes: &'a mut Vec<u32>) -> Self {
+        let Data::Runs { dictionary, .. } = self.data else { return self };
+        codes_of(&self, codes);
+        Self { data: Data::Codes { codes, dictionary }, ..self }
+    }
+
     /// Whether any row is null.
     #[must_use]
     pub fn has_nulls(&self) -> bool {
@@ -300,6 +308,16 @@ pub struct Batch<'a> {
     pub rows: usize,
     /// The columns; each has `rows` rows.
     pub columns: &'a [Column<'a>],
+}
+
+impl Batch<'_> {
+    /// Calls `each` with the same rows, and one code per row in place of runs.
+    pub fn without_runs<T>(&self, each: impl FnOnce(&Batch<'_>) -> T) -> T {
+        let mut codes = vec![Vec::new(); self.columns.len()];
+        let columns = self.columns.iter().zip(&mut codes).map(|(column, codes)| column.without_runs(codes));
+        let columns: Vec<Column<'_>> = columns.collect();
+        each(&Batch { rows: self.rows, columns: &columns })
+    }
 }
 
 /// Appends the code of every row of `column`, with runs expanded. Null rows have an arbitrary code.

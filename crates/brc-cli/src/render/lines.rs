@@ -1,9 +1,6 @@
 //! Formats that write rows in sequence, so that several threads can format them.
 
-use brc_core::batch::codes_of;
-use brc_core::{
-    Batch, BatchWriter, Column, Data, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary, Value,
-};
+use brc_core::{Batch, BatchWriter, LogicalType, Part, PartEncoder, Result, Schema, Sink, Value};
 use std::sync::Arc;
 
 /// The text of rows.
@@ -98,17 +95,9 @@ struct Encoder<L> {
 
 impl<L: Lines> Sink for Encoder<L> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let codes: Vec<Vec<u32>> = batch.columns.iter().map(codes_of_runs).collect();
-        let columns: Vec<Column<'_>> =
-            batch.columns.iter().zip(&codes).map(|(column, codes)| with_codes(column, codes)).collect();
-        let batch = Batch { rows: batch.rows, columns: &columns };
-        self.lines.rows(&batch, &self.types, self.rows > 0, &mut self.bytes)?;
+        batch.without_runs(|batch| self.lines.rows(batch, &self.types, self.rows > 0, &mut self.bytes))?;
         self.rows += batch.rows as u64;
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("summaries are not requested")
     }
 }
 
@@ -124,22 +113,5 @@ impl<L: Lines> PartEncoder for Encoder<L> {
 
     fn recycle(&mut self, bytes: Vec<u8>) {
         Part::recycle(bytes, &mut self.bytes);
-    }
-}
-
-/// The code of each row of a run-encoded column; empty for other columns.
-pub(crate) fn codes_of_runs(column: &Column<'_>) -> Vec<u32> {
-    let mut codes = Vec::new();
-    if matches!(column.data, Data::Runs { .. }) {
-        codes_of(column, &mut codes);
-    }
-    codes
-}
-
-/// The column with one code per row in place of runs.
-pub(crate) fn with_codes<'a>(column: &Column<'a>, codes: &'a [u32]) -> Column<'a> {
-    match column.data {
-        Data::Runs { dictionary, .. } => Column { data: Data::Codes { codes, dictionary }, ..*column },
-        _ => *column,
     }
 }

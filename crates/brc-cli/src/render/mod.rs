@@ -15,7 +15,6 @@ mod vertical;
 
 pub(crate) use json::json_string;
 pub(crate) use layout::{Cells, Header, Look, cut, lay_out, width_of, wrap};
-pub(crate) use lines::{codes_of_runs, with_codes};
 pub(crate) use table::terminal_width;
 
 use brc_core::{BatchWriter, LogicalType, Result, ScanError, ScanOptions, Schema, Sink, Table, Value};

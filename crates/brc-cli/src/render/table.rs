@@ -2,13 +2,9 @@
 //! left-aligned, numbers right-aligned. All rows are collected first, since their values determine the column widths.
 
 use super::layout::{Cells, Header, Look, lay_out};
-use super::lines::{codes_of_runs, with_codes};
 use super::{Format, cell};
 use crate::{colour, printable};
-use brc_core::{
-    Batch, BatchWriter, Column, Field, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema, Sink, Summary,
-    Value,
-};
+use brc_core::{Batch, BatchWriter, Field, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema, Sink, Value};
 use std::sync::Arc;
 
 /// The table format for standard output.
@@ -81,22 +77,17 @@ struct Encoder {
 
 impl Sink for Encoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let codes: Vec<Vec<u32>> = batch.columns.iter().map(codes_of_runs).collect();
-        let columns: Vec<Column<'_>> =
-            batch.columns.iter().zip(&codes).map(|(column, codes)| with_codes(column, codes)).collect();
-        for row in 0..batch.rows {
-            for (column, of_type) in columns.iter().zip(&self.types) {
-                let value = Value::of_row(column, row);
-                let shown = cell(value, *of_type);
-                if value.is_some() { self.cells.push(&shown) } else { self.cells.push_null(&shown) }
+        batch.without_runs(|batch| {
+            for row in 0..batch.rows {
+                for (column, of_type) in batch.columns.iter().zip(&self.types) {
+                    let value = Value::of_row(column, row);
+                    let shown = cell(value, *of_type);
+                    if value.is_some() { self.cells.push(&shown) } else { self.cells.push_null(&shown) }
+                }
             }
-        }
+        });
         self.rows += batch.rows as u64;
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("summaries are not requested")
     }
 }
 

@@ -1,8 +1,7 @@
 //! Computes the distribution of a column from its groups, in the order of their values.
 
 use super::MOST_FREQUENT;
-use crate::render::{codes_of_runs, with_codes};
-use brc_core::{Batch, LogicalType, PhysicalType, Result, Sink, Summary, Value};
+use brc_core::{Batch, LogicalType, PhysicalType, Result, Sink, Value};
 
 /// The distribution of the values added so far.
 pub(super) struct Distribution {
@@ -74,19 +73,14 @@ impl Distribution {
 impl Sink for Distribution {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let [values, rows] = batch.columns else { return Ok(()) };
-        let codes = codes_of_runs(values);
-        let values = with_codes(values, &codes);
+        let mut codes = Vec::new();
+        let values = values.without_runs(&mut codes);
         for row in 0..batch.rows {
             let value = Value::of_row(&values, row);
             if let (Some(value), Some(Value::Integer(rows))) = (value, Value::of_row(rows, row)) {
                 self.add(value, u64::try_from(rows).unwrap_or(0));
             }
         }
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        // A scan without pushed-down aggregation has no summaries.
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::part_buffer::PartBuffer;
 use crate::refused::Refused;
 use crate::rows::foreign;
-use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason, Value};
+use brc_core::{Batch, BatchWriter, Part, PartEncoder, Result, Schema, Sink, UnsupportedReason, Value};
 use brc_text::rows::RowOptions;
 use brc_text::write::FieldWriter;
 use brc_text::{Dialect, Form};
@@ -72,11 +72,13 @@ impl Sink for Encoder {
         if batch.columns.len() != self.schema.fields().len() {
             return Err(foreign());
         }
-        // Runs are expanded to one code per row.
-        let mut unrolled = vec![Vec::new(); batch.columns.len()];
-        for (column, codes) in batch.columns.iter().zip(&mut unrolled) {
-            brc_core::batch::codes_of(column, codes);
-        }
+        batch.without_runs(|batch| self.rows(batch))
+    }
+}
+
+impl Encoder {
+    /// Writes rows of columns without runs.
+    fn rows(&mut self, batch: &Batch<'_>) -> Result<()> {
         let rows_before = self.part.rows_before();
         for row in 0..batch.rows {
             let start = self.part.bytes.len();
@@ -84,12 +86,7 @@ impl Sink for Encoder {
                 if index > 0 {
                     self.fields.delimiter(&mut self.part.bytes);
                 }
-                let value = match (column.dictionary(), unrolled[index].get(row)) {
-                    (Some(dictionary), Some(code)) if column.is_valid(row) => Some(Value::Bytes(dictionary.get(*code))),
-                    (Some(_), _) => None,
-                    (None, _) => Value::of_row(column, row),
-                };
-                match value {
+                match Value::of_row(column, row) {
                     None => self.fields.null(&mut self.part.bytes),
                     Some(Value::Bytes(text)) if memchr(0, text).is_some() => {
                         let refused = Refused::value(row, index, text, UnsupportedReason::NulByte);
@@ -117,10 +114,6 @@ impl Sink for Encoder {
             self.part.count(1);
         }
         Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Err(Error::Usage(format!("a summary cannot be written as {NAME}: it has no rows")))
     }
 }
 
