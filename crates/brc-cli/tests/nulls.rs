@@ -114,6 +114,42 @@ fn null_tokens_can_be_queried_as_text() {
     assert!(outcome.code == Some(2) && outcome.stderr.contains("is of type int64"), "{}", outcome.stderr);
 }
 
+/// A column is not compared as text only because some of its values are null.
+#[test]
+fn only_comparisons_with_null_tokens_make_a_column_text() {
+    let place = place();
+    place.write("d.csv", "id,delay,day\n1,9,2023-01-01\n2,100,2024-01-01\n3,NA,N/A\n4,20,2024-02-01\n");
+    let without_quotes = "is of type int64, but is compared with a string; write numbers without quotes";
+    for (question, message) in [
+        ("select * where delay > '10'", without_quotes),
+        ("select * where delay > 'NA'", without_quotes),
+        ("select max(delay) where delay <> '9'", without_quotes),
+        ("select * where delay = '9' or delay is null", without_quotes),
+        ("select * where delay between '1' and '9'", without_quotes),
+        ("select * where day > 'soon'", "is not a date"),
+        ("select * where day >= '2024'", "is not a date"),
+        ("select coalesce(delay, 'none')", "cannot be combined"),
+        ("select id having max(delay) > '10' group by id", "found"),
+        ("select * where delay > '10' and upper(day) = 'N/A'", without_quotes),
+    ] {
+        place.run_of(&["query", "d.csv", question]).fails_with(2, message);
+    }
+    for (question, expected) in [
+        ("select id where delay in ('9', 'NA')", "id\n1\n3\n"),
+        ("select id where delay not in ('NA')", "id\n1\n2\n4\n"),
+        ("select id where delay <> 'NA'", "id\n1\n2\n4\n"),
+        ("select id where delay = '9' or delay = 'NA'", "id\n1\n3\n"),
+        (
+            "select case delay when '9' then 'few' when 'NA' then 'none' else 'many' end as n limit 3",
+            "n\nfew\nmany\nnone\n",
+        ),
+        ("select id where upper(day) = 'N/A' and delay is null", "id\n3\n"),
+        ("select sum(delay) as s where day = 'N/A' or id = 2", "s\n100\n"),
+    ] {
+        assert_eq!(place.run_of(&["query", "d.csv", question, "--format", "csv"]).text(), expected, "{question}");
+    }
+}
+
 #[test]
 fn nan_is_a_number_among_decimals_only() {
     let place = Place::new();

@@ -22,8 +22,8 @@ pub fn current_schema(table: &dyn Table) -> Arc<Schema> {
 
 /// Calls `work` with the schema of a table. If types are inferred and the work fails because of them, with
 /// [`Error::TypeMismatch`] or [`Error::Widened`], it is called again with wider types, at last with those of all rows.
-/// If these do not fit because null tokens were read as null, it is called with these columns as strings. So `work`
-/// must leave no trace when it fails.
+/// If it needs null tokens as text ([`WantedText`](crate::WantedText)), it is called with these columns as strings. So
+/// `work` must leave no trace when it fails.
 ///
 /// # Errors
 /// The error of `work` for the types of all rows; errors of reading these rows.
@@ -34,6 +34,7 @@ pub fn with_types<T>(
     mut work: impl FnMut(&Schema) -> Result<T>,
 ) -> Result<T> {
     let (mut restarts, mut is_final) = (0, table.inferred().is_none());
+    let mut before_text = None;
     loop {
         let outcome = work(&current_schema(table));
         match outcome {
@@ -43,14 +44,13 @@ pub fn with_types<T>(
                 read_rows(table, threads, progress)?;
                 is_final = true;
             }
-            Err(mismatch @ Error::TypeMismatch { .. }) if table.read_nulls_as_text() => {
-                progress.restart();
-                return match work(&current_schema(table)) {
-                    Err(Error::TypeMismatch { .. }) => Err(mismatch),
-                    outcome => outcome,
-                };
+            Err(Error::TypeMismatch { message, columns, as_text }) if table.read_nulls_as_text(&as_text) => {
+                before_text.get_or_insert((message, columns));
             }
-            Err(Error::TypeMismatch { message, columns }) => return Err(with_reasons(table, message, columns)?),
+            Err(Error::TypeMismatch { message, columns, .. }) => {
+                let (message, columns) = before_text.unwrap_or((message, columns));
+                return Err(with_reasons(table, message, columns)?);
+            }
             outcome => return outcome,
         }
         progress.restart();
@@ -65,7 +65,7 @@ fn with_reasons(table: &dyn Table, mut message: String, columns: Vec<usize>) -> 
             message += &format!("\n{}", reason.of(&field.name));
         }
     }
-    Ok(Error::TypeMismatch { message, columns })
+    Ok(Error::TypeMismatch { message, columns, as_text: Vec::new() })
 }
 
 /// Whether an error may disappear once the types or columns of all rows are known.

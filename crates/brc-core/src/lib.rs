@@ -50,7 +50,7 @@ pub use statistics::Statistics;
 pub use table::{
     AssumedSeparator, BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, Order, Part,
     PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile,
-    TextReason,
+    TextReason, WantedText,
 };
 pub use value::Value;
 pub use workers::run_workers;

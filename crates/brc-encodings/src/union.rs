@@ -16,8 +16,8 @@ mod translation;
 
 use brc_core::{
     ColumnChanges, ColumnStatistics, Conjunct, Error, LogicalType, Predicate, Progress, PruneResult, Result,
-    ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, current_schema,
-    read_rows,
+    ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, WantedText,
+    current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
 pub use constants::ConstantColumn;
@@ -281,8 +281,8 @@ impl Table for Union {
         Ok(found.into_iter().collect())
     }
 
-    fn read_nulls_as_text(&self) -> bool {
-        self.tables.iter().fold(false, |any, table| any | table.read_nulls_as_text())
+    fn read_nulls_as_text(&self, wanted: &[WantedText]) -> bool {
+        self.tables.iter().fold(false, |any, table| any | table.read_nulls_as_text(wanted))
     }
 
     fn may_gain_columns(&self) -> bool {

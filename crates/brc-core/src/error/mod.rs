@@ -8,6 +8,7 @@ pub use unsupported_value::{UnsupportedReason, UnsupportedValue};
 
 use crate::logical_type::LogicalType;
 use crate::rejects::Rejects;
+use crate::table::WantedText;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -122,6 +123,8 @@ pub enum Error {
         message: String,
         /// The columns whose types are at fault, if known.
         columns: Vec<usize>,
+        /// The columns of which it needs the null tokens as text.
+        as_text: Vec<WantedText>,
     },
     /// The request is invalid for this table: an unknown column, two outputs with one name …
     #[error("{0}")]
@@ -131,7 +134,7 @@ pub enum Error {
 impl Error {
     /// A request that is invalid for the column types.
     pub fn type_mismatch(message: impl Into<String>) -> Self {
-        Self::TypeMismatch { message: message.into(), columns: Vec::new() }
+        Self::TypeMismatch { message: message.into(), columns: Vec::new(), as_text: Vec::new() }
     }
 
     /// For `map_err` on I/O calls: adds the file and the operation. An [`Error`] wrapped in an `io::Error` is

@@ -95,6 +95,15 @@ impl TextReason {
     }
 }
 
+/// A column of which a request needs the null tokens as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedText {
+    /// The name of the column.
+    pub column: String,
+    /// The null token that it needs; any if `None`.
+    pub token: Option<Vec<u8>>,
+}
+
 /// How the values of a column differ from the text they were read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnChanges {

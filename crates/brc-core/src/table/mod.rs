@@ -11,7 +11,7 @@ mod scanner;
 mod sink;
 mod writer;
 
-pub use changes::{AssumedSeparator, ColumnChanges, TextReason};
+pub use changes::{AssumedSeparator, ColumnChanges, TextReason, WantedText};
 pub use request::{Conjunct, Order, ScanOptions, Split};
 pub use scanner::{ScanError, Scanned, Scanner, SkippedLines};
 pub use sink::{ColumnSummary, Numbers, Sink, Summary, Sums};
@@ -65,8 +65,8 @@ pub trait Table: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Gives type string to the columns in which null tokens were read as null. Returns whether there are any.
-    fn read_nulls_as_text(&self) -> bool {
+    /// Gives type string to those of the columns in which null tokens were read as null. Returns whether there are any.
+    fn read_nulls_as_text(&self, _wanted: &[WantedText]) -> bool {
         false
     }
 

@@ -7,7 +7,7 @@ use super::text_reason::{Reader, undecided};
 use crate::chunks::ReadCost;
 use brc_core::{
     Batch, Column, ColumnChanges, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions,
-    Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason,
+    Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason, WantedText,
 };
 use brc_text::Form;
 use brc_text::form::GivenForms;
@@ -245,14 +245,22 @@ impl Table for CsvTable {
         if strings.is_empty() { Ok(Vec::new()) } else { self.with_reader(|reader| reader.doubtful_text(&strings)) }
     }
 
-    fn read_nulls_as_text(&self) -> bool {
+    fn read_nulls_as_text(&self, wanted: &[WantedText]) -> bool {
         let types = self.types();
         let tokens = |column: &ColumnType| match column {
             ColumnType::Inferred { seen, .. } => seen.null_tokens(column.logical_type()),
             ColumnType::Fixed { .. } => NullTokenSet::default(),
         };
+        let is_wanted = |column: usize, tokens: NullTokenSet| {
+            let mut of_column = wanted.iter().filter(|it| it.column == self.names[column]);
+            of_column.any(|WantedText { token, .. }| match token {
+                Some(token) => tokens.iter().any(|it| it.as_bytes() == token),
+                None => !tokens.is_empty(),
+            })
+        };
         let tokens = types.columns.iter().map(tokens).enumerate();
-        let found: BTreeMap<usize, NullTokenSet> = tokens.filter(|(_, tokens)| !tokens.is_empty()).collect();
+        let found: BTreeMap<usize, NullTokenSet> =
+            tokens.filter(|(column, tokens)| is_wanted(*column, *tokens)).collect();
         found.keys().for_each(|&column| self.inference.learn(&self.names[column], Seen::TEXT));
         let has_some = !found.is_empty();
         self.nulls_as_text.lock().unwrap_or_else(PoisonError::into_inner).extend(found);

@@ -7,7 +7,7 @@ use crate::functions::extreme::MAX_VALUES;
 use crate::functions::typed::{FunctionName, Node, Scalar, Typed};
 use crate::functions::{Function, Mismatch, like_prefix};
 use crate::sql::suggestions::unknown_function;
-use crate::sql::{Call, Kind, Literal, Syntax};
+use crate::sql::{Call, Kind, Literal, Syntax, SyntaxError};
 use brc_core::bounds::after_prefix;
 use brc_core::{Comparison, LogicalType, Predicate, TimeUnit};
 
@@ -104,7 +104,9 @@ impl Binder<'_> {
                             ["+", "-"].contains(&name) && arguments.iter().any(|it| is_clock(it.logical_type));
                         let hint = if is_moved { "; time is added as in t + interval '1 day'" } else { "" };
                         let found = format!("{}{varies}{hint}", self::found(found));
-                        self.mismatch(format!("'{name}' {needed}, found {found}"), syntax.position, &arguments)
+                        let message = format!("'{name}' {needed}, found {found}");
+                        self.mismatch(message, syntax.position, &arguments)
+                            .map_err(|error: SyntaxError| error.wanting(self.text_of(&arguments)))
                     }
                     (Some(_), None) => self.mismatch(format!("'{name}' {needed}"), position, &arguments),
                     (None, _) => self.error(format!("'{name}' {needed}"), position),

@@ -1,10 +1,10 @@
 //! Binds comparisons: with constants they become predicates on ranges, otherwise functions.
 
-use super::{Binder, Result, conjunction, constant, disjunction, literal};
+use super::{Binder, Result, all_of, conjunction, constant, disjunction, literal};
 use crate::functions::compare;
 use crate::functions::typed::{FunctionName, Node, Typed};
-use crate::sql::{Kind, Literal, Syntax};
-use brc_core::{Comparison, LogicalType, Predicate};
+use crate::sql::{Kind, Literal, Syntax, SyntaxError};
+use brc_core::{Comparison, LogicalType, Predicate, WantedText};
 
 /// How many parts the copies of an expression may have together, where it is compared several times.
 const MAX_PARTS: usize = 1 << 20;
@@ -63,7 +63,7 @@ impl Binder<'_> {
             return others.iter().map(|other| self.compare(Comparison::Equal, operand, other)).collect();
         }
         let value = self.operand(operand, others.len())?;
-        others.iter().map(|other| self.compare_with(&value, Comparison::Equal, other)).collect()
+        all_of(others.iter().map(|other| self.compare_with(&value, Comparison::Equal, other)))
     }
 
     /// Compares one operand with several others, and joins what comes out: tests of constants to one.
@@ -81,8 +81,8 @@ impl Binder<'_> {
         let is_constant = |(_, other): &&(Comparison, &Syntax)| matches!(other.kind, Kind::Literal(_));
         let value = self.operand(operand, others.len() - others.iter().filter(is_constant).count())?;
         let (mut tests, mut conditions) = (Vec::new(), Vec::new());
-        for (comparison, other) in others {
-            match self.compared(&value, *comparison, other)? {
+        for compared in all_of(others.iter().map(|(comparison, other)| self.compared(&value, *comparison, other)))? {
+            match compared {
                 Compared::Test(test) => tests.push(test),
                 Compared::Condition(condition) => conditions.push(condition),
             }
@@ -164,9 +164,20 @@ impl Binder<'_> {
                 let (name, logical_type) = (&self.scope.fields()[column].name, value.logical_type);
                 let (kind, hint) = (literal.kind(), constant::hint(literal, logical_type));
                 let message = format!("column '{name}' is of type {logical_type}, but is compared with {kind}{hint}");
-                self.mismatch(message, position, [value])
+                let mismatch = self.mismatch(message, position, [value]);
+                mismatch.map_err(|error: SyntaxError| error.wanting(self.wanted_token(column, comparison, literal)))
             }
             (test, _) => Ok(test),
+        }
+    }
+
+    /// A column that is equal to a text only if the text is one of its null tokens.
+    fn wanted_token(&self, column: usize, comparison: Comparison, literal: &Literal) -> Option<WantedText> {
+        match (comparison, literal) {
+            (Comparison::Equal | Comparison::NotEqual, Literal::Text(text)) => {
+                Some(WantedText { column: self.scope.fields()[column].name.clone(), token: Some(text.clone()) })
+            }
+            _ => None,
         }
     }
 

@@ -30,7 +30,7 @@ use crate::functions::typed::{Node, Typed};
 use crate::sql::expression::Expression;
 use crate::sql::{Kind, Syntax, SyntaxError};
 use crate::values::error::{EvalError, TOO_LONG};
-use brc_core::{Field, LogicalType, Predicate, Schema};
+use brc_core::{Field, LogicalType, Predicate, Schema, WantedText};
 
 type Result<T = Typed> = std::result::Result<T, SyntaxError>;
 
@@ -133,6 +133,16 @@ impl Binder<'_> {
         Err(self.expression.error(message, position).of_types(columns))
     }
 
+    /// The columns among the arguments of a function that would take their null tokens as text.
+    fn text_of(&self, arguments: &[Typed]) -> Vec<WantedText> {
+        let fields = self.scope.fields();
+        let name = |argument: &Typed| match argument.node {
+            Node::Column(column) => fields.get(column).map(|field| field.name.clone()),
+            _ => None,
+        };
+        arguments.iter().filter_map(name).map(|column| WantedText { column, token: None }).collect()
+    }
+
     /// A part that must be a condition.
     pub(crate) fn truth(&mut self, syntax: &Syntax) -> Result {
         let typed = self.bind(syntax)?;
@@ -157,12 +167,12 @@ impl Binder<'_> {
     }
 
     fn all(&mut self, parts: &[Syntax]) -> Result {
-        let parts = parts.iter().map(|part| self.truth(part)).collect::<Result<Vec<_>>>()?;
+        let parts = all_of(parts.iter().map(|part| self.truth(part)))?;
         Ok(conjunction(parts))
     }
 
     fn any(&mut self, parts: &[Syntax]) -> Result {
-        let parts = parts.iter().map(|part| self.truth(part)).collect::<Result<Vec<_>>>()?;
+        let parts = all_of(parts.iter().map(|part| self.truth(part)))?;
         Ok(disjunction(parts))
     }
 
@@ -238,6 +248,22 @@ impl Binder<'_> {
             Err(EvalError::TooLarge(_)) => self.error(TOO_LONG, position),
         }
     }
+}
+
+/// What all parts are bound to; else the first error, which wants all that is wanted by the parts.
+fn all_of<T>(parts: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let mut bound = Ok(Vec::new());
+    for part in parts {
+        bound = match (bound, part) {
+            (Ok(mut bound), Ok(part)) => {
+                bound.push(part);
+                Ok(bound)
+            }
+            (Err(first), Err(next)) => Err(first.wanting(next.as_text)),
+            (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
+        };
+    }
+    bound
 }
 
 /// All of these conditions.

@@ -1,6 +1,6 @@
 //! Syntax errors, with their position in the text.
 
-use brc_core::Error;
+use brc_core::{Error, WantedText};
 
 /// What is wrong with a text that a user wrote, and where. It displays as the message, the line, and a caret below; of
 /// several lines it says which.
@@ -16,16 +16,24 @@ pub struct SyntaxError {
     pub source_text: String,
     /// The columns, as far as they are known, for whose types alone it is wrong; `None` if it is wrong for any.
     pub types_of: Option<Vec<usize>>,
+    /// The columns of which it needs the null tokens as text.
+    pub as_text: Vec<WantedText>,
 }
 
 impl SyntaxError {
     pub(crate) fn new(message: impl Into<String>, position: usize, source: &str) -> Self {
-        Self { message: message.into(), position, source_text: source.to_owned(), types_of: None }
+        Self { message: message.into(), position, source_text: source.to_owned(), types_of: None, as_text: Vec::new() }
     }
 
     /// The same error, which these columns would not have if they were of other types.
     pub(crate) fn of_types(self, columns: Vec<usize>) -> Self {
         Self { types_of: Some(columns), ..self }
+    }
+
+    /// The same error, which would not be if these columns had their null tokens as text.
+    pub(crate) fn wanting(mut self, as_text: impl IntoIterator<Item = WantedText>) -> Self {
+        self.as_text.extend(as_text);
+        self
     }
 
     /// The error with what may help after it.
@@ -64,7 +72,7 @@ impl From<SyntaxError> for Error {
     fn from(error: SyntaxError) -> Self {
         let message = error.to_string();
         match error.types_of {
-            Some(columns) => Self::TypeMismatch { message, columns },
+            Some(columns) => Self::TypeMismatch { message, columns, as_text: error.as_text },
             None => Self::Usage(message),
         }
     }
