@@ -190,3 +190,37 @@ fn timestamps_at_the_ends_of_nanoseconds_are_inferred() {
         .ok();
     assert_eq!(text(answer), "ok\ntrue\n");
 }
+
+/// Nulls fit any type.
+#[test]
+fn columns_without_values_have_any_type() {
+    let place = Place::new();
+    place.write("nulls.csv", "a,b,c\n1,,\n2,,\n");
+    place.write("header.csv", "a,b,c\n");
+    place.write("nulls.json", "{\"a\":1,\"b\":null,\"c\":null}\n{\"a\":2,\"b\":null,\"c\":null}\n");
+    place.write("words.csv", "a,b,c\n1,NA,\n2,-,\n");
+    for inputs in [&["nulls.csv"][..], &["header.csv"], &["nulls.json"], &["words.csv"], &["nulls.csv", "nulls.json"]] {
+        for (question, expected) in [
+            ("select sum(b)", "null"),
+            ("select count(*) where b > 5", "0"),
+            ("select count(*) where b >= date '2024-01-01'", "0"),
+            ("select count(*) where c > timestamp '2024-01-01 12:00:00' or b = 1", "0"),
+            ("select count(*) where b", "0"),
+            ("select max(year(b))", "null"),
+            ("select sum(b + c)", "null"),
+            ("select sum(c) where b >= date '2024-01-01'", "null"),
+        ] {
+            let found = place.run_of(&[&["query"], inputs, &[question, "--format", "json"]].concat());
+            let found = found.text();
+            assert!(found.ends_with(&format!(":{expected}}}\n")), "{inputs:?} {question}: {found}");
+        }
+    }
+    place
+        .run_of(&["query", "nulls.csv", "select sum(b) where b > date '2024-01-01'"])
+        .fails_with(2, "'b' has no values, so its type is unknown; --type 'b=int64' sets it");
+    // Values below the sample.
+    place.write("late.csv", format!("a,b\n{}1,x\n", "1,\n".repeat(300_000)));
+    place.run_of(&["query", "late.csv", "select sum(b)"]).fails_with(2, "found string");
+    place.write("late.csv", format!("a,b\n{}1,7\n", "1,\n".repeat(300_000)));
+    assert_eq!(place.run_of(&["query", "late.csv", "select sum(b) as s", "--format", "csv"]).text(), "s\n7\n");
+}

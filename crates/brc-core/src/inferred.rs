@@ -5,8 +5,10 @@
 //! decides what to retry and when an error is final.
 
 use crate::error::{Error, Result};
+use crate::identifier;
+use crate::logical_type::{LogicalType, TimeUnit};
 use crate::scan::{Counter, Progress, scan};
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::table::{ScanOptions, Table};
 use std::sync::Arc;
 
@@ -22,8 +24,8 @@ pub fn current_schema(table: &dyn Table) -> Arc<Schema> {
 
 /// Calls `work` with the schema of a table. If types are inferred and the work fails because of them, with
 /// [`Error::TypeMismatch`] or [`Error::Widened`], it is called again with wider types, at last with those of all rows.
-/// If it needs null tokens as text ([`WantedText`](crate::WantedText)), it is called with these columns as strings. So
-/// `work` must leave no trace when it fails.
+/// If it needs null tokens as text ([`WantedText`](crate::WantedText)), it is called with these columns as strings.
+/// Columns without values get types that fit. So `work` must leave no trace when it fails.
 ///
 /// # Errors
 /// The error of `work` for the types of all rows; errors of reading these rows.
@@ -48,6 +50,9 @@ pub fn with_types<T>(
                 before_text.get_or_insert((message, columns));
             }
             Err(Error::TypeMismatch { message, columns, .. }) => {
+                if let Some(outcome) = with_assumed_types(table, &columns, &mut work) {
+                    return outcome;
+                }
                 let (message, columns) = before_text.unwrap_or((message, columns));
                 return Err(with_reasons(table, message, columns)?);
             }
@@ -57,12 +62,47 @@ pub fn with_types<T>(
     }
 }
 
+/// The types that a column without values may have instead of string.
+const ASSUMED_TYPES: [LogicalType; 5] = [
+    LogicalType::Int64,
+    LogicalType::Date,
+    LogicalType::Timestamp { unit: TimeUnit::Second, zone: false },
+    LogicalType::Time { unit: TimeUnit::Second },
+    LogicalType::Bool,
+];
+
+/// Calls `work` with types for those of the columns without values; `None` if no types fit.
+fn with_assumed_types<T>(
+    table: &dyn Table,
+    columns: &[usize],
+    work: &mut impl FnMut(&Schema) -> Result<T>,
+) -> Option<Result<T>> {
+    let column = columns.iter().copied().find(|column| table.is_untyped(*column))?;
+    for logical_type in ASSUMED_TYPES {
+        if !table.assume(column, Some(logical_type)) {
+            return None;
+        }
+        match work(&current_schema(table)) {
+            Err(Error::TypeMismatch { columns, .. }) if !columns.iter().any(|column| table.is_untyped(*column)) => {}
+            // This type fits, and the next column is at fault.
+            Err(Error::TypeMismatch { columns, .. }) => return with_assumed_types(table, &columns, work),
+            outcome => return Some(outcome),
+        }
+    }
+    table.assume(column, None);
+    None
+}
+
 /// A type mismatch, with the reasons why columns have type string.
 fn with_reasons(table: &dyn Table, mut message: String, columns: Vec<usize>) -> Result<Error> {
     for &column in &columns {
         let field = table.schema().fields().get(column);
-        if let (Some(reason), Some(field)) = (table.why_text(column)?, field) {
-            message += &format!("\n{}", reason.of(&field.name));
+        let Some(Field { name, .. }) = field else { continue };
+        if table.assume(column, None) {
+            let named = identifier::in_list(name);
+            message += &format!("\n'{name}' has no values, so its type is unknown; --type '{named}=int64' sets it");
+        } else if let Some(reason) = table.why_text(column)? {
+            message += &format!("\n{}", reason.of(name));
         }
     }
     Ok(Error::TypeMismatch { message, columns, as_text: Vec::new() })

@@ -256,6 +256,18 @@ impl Table for Union {
         })
     }
 
+    fn assume(&self, column: usize, logical_type: Option<LogicalType>) -> bool {
+        let assume = |logical_type| {
+            self.tables.iter().zip(&self.origins).all(|(table, origins)| match origins.get(column) {
+                Some(Origin::Column { own, .. }) => table.assume(*own, logical_type),
+                Some(Origin::Missing) => true,
+                Some(Origin::Constant(_)) | None => false,
+            })
+        };
+        // It is possible in all tables or in none.
+        assume(None) && assume(logical_type)
+    }
+
     fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
         for (table, origins) in self.tables.iter().zip(&self.origins) {
             if let Some(Origin::Column { own, .. }) = origins.get(column)

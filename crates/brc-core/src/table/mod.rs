@@ -48,6 +48,12 @@ pub trait Table: Send + Sync {
         false
     }
 
+    /// Gives a type to an inferred column without values in any row, or takes it away again. Returns whether that is
+    /// possible.
+    fn assume(&self, _column: usize, _logical_type: Option<LogicalType>) -> bool {
+        false
+    }
+
     /// Why a column has type string although most of its values do not look like text; `None` if unknown. Reads all
     /// rows.
     ///

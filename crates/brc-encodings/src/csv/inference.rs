@@ -3,6 +3,7 @@
 //! A column has one type in all files of a table, as in all rows of a file: a price that is `2` in one file and `2.5`
 //! in the next is a decimal in both. So the demands of all files are merged by column name.
 
+use brc_core::{LogicalType, Value};
 use brc_text::infer::Seen;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -19,6 +20,8 @@ struct InferenceState {
     /// The number of changes.
     version: AtomicU64,
     columns: Mutex<HashMap<String, Seen>>,
+    /// What values of the types that are assumed of columns without values would demand.
+    assumed: Mutex<HashMap<String, Seen>>,
     /// The demands of samples of columns whose types are given.
     given: Mutex<HashMap<String, Seen>>,
     /// The decimal separators in the samples of the files: a point, a comma, or both.
@@ -85,8 +88,26 @@ impl Inference {
         self.known.decimals.load(Ordering::Relaxed) & POINT != 0
     }
 
+    /// Gives a type to a column without values, or takes it away again. Returns whether the column has none.
+    pub(crate) fn assume(&self, column: &str, logical_type: Option<LogicalType>) -> bool {
+        if !self.of_values(column).is_untyped() {
+            return false;
+        }
+        let demand = |of: LogicalType| Seen::of_value(Value::Integer(0).to_text(of).as_bytes());
+        let demand = logical_type.map_or(Seen::NOTHING, demand);
+        self.known.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(column.to_owned(), demand);
+        self.touch();
+        true
+    }
+
     /// The demands on a column.
     pub(crate) fn of(&self, column: &str) -> Seen {
+        let assumed = self.known.assumed.lock().unwrap_or_else(PoisonError::into_inner).get(column).copied();
+        self.of_values(column).join(assumed.unwrap_or(Seen::NOTHING))
+    }
+
+    /// The demands of the values of a column.
+    fn of_values(&self, column: &str) -> Seen {
         self.columns().get(column).copied().unwrap_or(Seen::NOTHING)
     }
 

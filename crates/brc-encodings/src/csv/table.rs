@@ -49,6 +49,8 @@ pub(super) struct CsvTable {
     source: Source,
     format: TextFormat,
     names: Vec<String>,
+    /// The types of the first rows.
+    columns: Vec<ColumnType>,
     schema: Schema,
     /// The current types, if they are inferred.
     types: RwLock<Arc<Types>>,
@@ -109,7 +111,7 @@ impl CsvTable {
         let Parts { path, text, format, names, columns, inference, body, skipped, notes, split_bytes, keep_rejects } =
             parts;
         let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
-        let types = Types::new(&names, columns, &format, &inference)?;
+        let types = Types::new(&names, columns.clone(), &format, &inference)?;
         let chunk_splits = match &text {
             Text::Chunks(chunks) if split_bytes.is_none() => Some(chunks.splits()),
             Text::File { .. } | Text::Chunks(_) | Text::Stream(_) => None,
@@ -119,6 +121,7 @@ impl CsvTable {
             path,
             format,
             names,
+            columns,
             schema: Schema::clone(&types.schema),
             types: RwLock::new(Arc::new(types)),
             inference,
@@ -141,7 +144,7 @@ impl CsvTable {
         }
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
         // Only names could be invalid, and these were accepted when the table was opened.
-        if let Ok(wider) = Types::new(&self.names, types.columns.clone(), &self.format, &self.inference) {
+        if let Ok(wider) = Types::new(&self.names, self.columns.clone(), &self.format, &self.inference) {
             *types = Arc::new(wider);
         }
         Arc::clone(&types)
@@ -219,6 +222,11 @@ impl Table for CsvTable {
     fn is_untyped(&self, column: usize) -> bool {
         let is_untyped = |column: &ColumnType| matches!(column, ColumnType::Inferred { seen, .. } if seen.is_untyped());
         self.types().columns.get(column).is_some_and(is_untyped)
+    }
+
+    fn assume(&self, column: usize, logical_type: Option<LogicalType>) -> bool {
+        let is_inferred = matches!(self.columns.get(column), Some(ColumnType::Inferred { .. }));
+        is_inferred && self.inference.assume(&self.names[column], logical_type)
     }
 
     fn why_text(&self, column: usize) -> Result<Option<TextReason>> {

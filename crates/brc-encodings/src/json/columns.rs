@@ -146,6 +146,20 @@ impl Columns {
         Arc::clone(&known.types)
     }
 
+    /// Whether the type of a column of the table is not known yet.
+    pub(super) fn is_untyped(&self, position: usize) -> bool {
+        let types = self.types();
+        let key = types.order.get(position).and_then(|&number| types.columns.get(number));
+        key.and_then(|column| column.seen).is_some_and(Seen::is_untyped)
+    }
+
+    /// Gives a type to a column of the table without values ([`brc_core::Table::assume`]).
+    pub(super) fn assume(&self, position: usize, logical_type: Option<LogicalType>) -> bool {
+        let types = self.types();
+        let key = types.order.get(position).and_then(|&number| types.names.get(number));
+        self.is_inferred() && key.is_some_and(|key| self.inference.assume(key, logical_type))
+    }
+
     /// Merges what some rows revealed. The first entries of `learned` are the columns by number, `others` are new ones.
     ///
     /// # Errors

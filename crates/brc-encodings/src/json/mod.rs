@@ -24,7 +24,7 @@ mod writer;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::text::{LineLayout, RowParser, TextTable, TextWriter};
-use brc_core::{BatchWriter, Result, RowFault, ScanOptions, Schema, Table};
+use brc_core::{BatchWriter, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
 use columns::Columns;
 use object_layout::ObjectLayout;
 use objects::ObjectsToLines;
@@ -103,6 +103,14 @@ struct Objects {
 impl LineLayout for Objects {
     fn inferred(&self) -> Option<Arc<Schema>> {
         self.columns.is_inferred().then(|| Arc::clone(&self.columns.types().schema))
+    }
+
+    fn is_untyped(&self, column: usize) -> bool {
+        self.columns.is_untyped(column)
+    }
+
+    fn assume(&self, column: usize, logical_type: Option<LogicalType>) -> bool {
+        self.columns.assume(column, logical_type)
     }
 
     fn notes(&self) -> Vec<String> {

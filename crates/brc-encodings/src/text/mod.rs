@@ -14,7 +14,7 @@ mod table;
 pub(crate) mod testing;
 mod writer;
 
-use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
+use brc_core::{LogicalType, Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 use brc_text::rows::RowOptions;
 use memchr::memchr;
 use std::sync::Arc;
@@ -38,6 +38,16 @@ pub(crate) trait LineLayout: Send + Sync {
     /// The columns as currently known, if they are inferred ([`brc_core::Table::inferred`]).
     fn inferred(&self) -> Option<Arc<Schema>> {
         None
+    }
+
+    /// [`brc_core::Table::is_untyped`].
+    fn is_untyped(&self, _column: usize) -> bool {
+        false
+    }
+
+    /// [`brc_core::Table::assume`].
+    fn assume(&self, _column: usize, _logical_type: Option<LogicalType>) -> bool {
+        false
     }
 
     /// [`brc_core::Table::notes`].

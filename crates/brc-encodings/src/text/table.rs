@@ -11,7 +11,7 @@ use crate::encoding::OpenOptions;
 use crate::input::{Input, Source};
 use crate::input_file::InputFile;
 use crate::stream_copy::StreamCopy;
-use brc_core::{Result, RowFault, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{LogicalType, Result, RowFault, ScanOptions, Scanner, Schema, Split, Table};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,6 +112,14 @@ impl Table for TextTable {
 
     fn inferred(&self) -> Option<Arc<Schema>> {
         self.layout.inferred()
+    }
+
+    fn is_untyped(&self, column: usize) -> bool {
+        self.layout.is_untyped(column)
+    }
+
+    fn assume(&self, column: usize, logical_type: Option<LogicalType>) -> bool {
+        self.layout.assume(column, logical_type)
     }
 
     fn notes(&self) -> Vec<String> {
