@@ -102,6 +102,8 @@ impl Destination {
         if query.selects_all() {
             changes::note_unread(table);
         }
+        changes::note_sizes_of_text(query, table);
+        changes::note_numbers(query, table);
         charsets::note_mismatches(query, table);
         Ok(totals)
     }

@@ -2,7 +2,10 @@
 
 use crate::printable;
 use brc_core::decimal::counted;
-use brc_core::{AssumedSeparator, ColumnChanges, LogicalType, Progress, Table, TextReason, identifier};
+use brc_core::{
+    AssumedSeparator, ColumnChanges, DoubtfulText, LogicalType, Progress, Table, TextReason, current_schema, identifier,
+};
+use brc_query::Query;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The number of columns that messages list.
@@ -28,24 +31,50 @@ pub(crate) fn read(table: &dyn Table) -> Vec<String> {
 /// The columns that are text because of a few values: one line each. Which values that are is found by reading the text
 /// again, unless that takes long. A text that cannot be read again has no such lines.
 pub(crate) fn text(table: &dyn Table) -> Vec<String> {
-    let (schema, doubtful) = (table.inferred(), table.doubtful_text().unwrap_or_default());
-    let fields = schema.as_deref().unwrap_or(table.schema()).fields();
-    let read_again = table.bytes().map_or(0, |bytes| (MAX_BYTES / bytes.max(1)) as usize);
-    let reason = |(index, (column, expected)): (usize, &(usize, LogicalType))| {
-        let name = &fields.get(*column)?.name;
-        if index < read_again {
-            return table.why_text(*column).ok()?.filter(TextReason::is_slip).map(|reason| reason.of(name));
-        }
-        let named = identifier::in_list(name);
-        Some(format!(
-            "'{name}' is text, but nearly all of its first values are {expected}; --type '{named}={expected}' --rejects \
-             FILE sets the rows of the others aside"
-        ))
-    };
-    let lines = doubtful.iter().enumerate().take(MAX_COLUMNS).filter_map(reason);
+    let mut doubtful = table.doubtful_text().unwrap_or_default();
+    doubtful.retain(|it| it.has_slips);
+    let lines = reasons(table, &doubtful, TextReason::is_slip);
     let more = doubtful.len().saturating_sub(MAX_COLUMNS) as u64;
     let rest = (more > 0).then(|| format!("{} may be text because of a few values, too", counted(more, "more column")));
-    lines.chain(rest).collect()
+    lines.into_iter().chain(rest).collect()
+}
+
+/// Why the first of these columns are text, as far as the reasons are wanted.
+fn reasons(table: &dyn Table, doubtful: &[DoubtfulText], is_wanted: fn(&TextReason) -> bool) -> Vec<String> {
+    let schema = current_schema(table);
+    let read_again = table.bytes().map_or(0, |bytes| (MAX_BYTES / bytes.max(1)) as usize);
+    let reason = |(index, DoubtfulText { column, expected, has_slips }): (usize, &DoubtfulText)| {
+        let name = &schema.fields().get(*column)?.name;
+        if index < read_again {
+            return table.why_text(*column).ok()?.filter(is_wanted).map(|reason| reason.of(name));
+        }
+        let (named, part) = (identifier::in_list(name), if *has_slips { "nearly all" } else { "most" });
+        Some(format!(
+            "'{name}' is text, but {part} of its first values are {expected}; --type '{named}={expected}' --rejects FILE \
+             sets the rows of the others aside"
+        ))
+    };
+    doubtful.iter().enumerate().take(MAX_COLUMNS).filter_map(reason).collect()
+}
+
+/// Notes on standard error why columns are text that the query compares by size or sorts by, if they may be meant as
+/// numbers or dates.
+pub(crate) fn note_sizes_of_text(query: &Query, table: &dyn Table) {
+    let (schema, sized) = (current_schema(table), query.sized_columns());
+    let is_sized = |column: usize| {
+        let field = schema.fields().get(column);
+        field.is_some_and(|it| it.logical_type == LogicalType::String && sized.contains(it.name.as_str()))
+    };
+    if table.inferred().is_none() || !(0..schema.fields().len()).any(is_sized) {
+        return;
+    }
+    let known = columns(table).into_iter().enumerate().filter(|(column, _)| is_sized(*column));
+    let undecided = undecided(&known.map(|(_, column)| column).collect::<Vec<_>>());
+    let mut doubtful = table.doubtful_text().unwrap_or_default();
+    doubtful.retain(|it| is_sized(it.column));
+    for line in undecided.into_iter().chain(reasons(table, &doubtful, |reason| !reason.is_code())) {
+        message!("note: {}", printable::line(line.as_bytes()));
+    }
 }
 
 /// How many bytes are read again to find the values that make columns text.
@@ -183,6 +212,13 @@ pub(crate) fn note_guesses(table: &dyn Table) {
     let kinds = [nulled, compared, unfit, pointed, separated, short_years, not_utf8];
     for line in kinds.iter().flat_map(|kind| kind(&columns)) {
         message!("note: {}", printable::line(line.as_bytes()));
+    }
+}
+
+/// Notes on standard error which numbers in the query may be meant as columns.
+pub(crate) fn note_numbers(query: &Query, table: &dyn Table) {
+    for number in query.numbers_for_columns(&current_schema(table)) {
+        message!("note: {number} is a number; the column is \"{number}\"");
     }
 }
 

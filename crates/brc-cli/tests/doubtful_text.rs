@@ -639,3 +639,53 @@ fn a_first_field_may_be_longer_than_the_sample() {
         assert_eq!(found.text(), "n,l\n3,170000\n", "{file}");
     }
 }
+
+#[test]
+fn sizes_of_text_that_may_be_meant_as_numbers_or_dates_are_noted() {
+    let place = Place::new();
+    place.write("t.csv", "d,amount,x,n\n05/06/2024,1,9,1\n06/07/2023,2,10,2\n12/01/2022,3,n.a.,3\n");
+    let day = "note: 'd' is text because it may be written as %d/%m/%Y or as %m/%d/%Y; use --date-format";
+    let x = "note: 'x' is text because of 'n.a.' (1 of 3 values, line 4); use try_cast(x as int64)";
+    for (question, expected) in [
+        ("select * where d > '2024-01-01'", day),
+        ("select * where d between '01/01/2022' and '31/12/2022'", day),
+        ("select max(d), min(d)", day),
+        ("select d as other order by other", day),
+        ("select amount, d order by 2", day),
+        ("select max(x)", x),
+        ("select n group by n having min(x) < '5'", x),
+        ("select n order by x desc", x),
+    ] {
+        let outcome = place.run_of(&["query", "t.csv", question]);
+        noted(&outcome, expected);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    }
+    noted(&place.run("sort t.csv --by d"), day);
+    noted(&place.run("query t.csv t.csv --by n --agg max(x)"), "(1 of 3 values, line 4 of t.csv)");
+    for question in ["select * where d = '05/06/2024'", "select count(x), max(n)", "select d, x where n > 1"] {
+        let outcome = place.run_of(&["query", "t.csv", question]);
+        assert!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{question}: {}", outcome.stderr);
+    }
+    // Codes and words are meant as text.
+    place.write("w.csv", "zip,w\n01234,a\n12345,5\n23456,b\n");
+    let outcome = place.run("sort w.csv --by zip,w");
+    assert!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{}", outcome.stderr);
+}
+
+#[test]
+fn numbers_that_name_columns_are_noted() {
+    let place = Place::new();
+    place.write("t.csv", "country,2019,2020\nDE,5,6\n");
+    for arguments in
+        [&["select sum(2019)"][..], &["select country, avg(2019) group by 1"], &["--by", "", "--agg", "max(1 + 2019)"]]
+    {
+        noted(
+            &place.run_of(&[&["query", "t.csv"], arguments].concat()),
+            "note: 2019 is a number; the column is \"2019\"",
+        );
+    }
+    for question in ["select sum(\"2019\")", "select sum(\"2020\" * 2019)", "select country, 2019", "select sum(5)"] {
+        let outcome = place.run_of(&["query", "t.csv", question]);
+        assert!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{question}: {}", outcome.stderr);
+    }
+}

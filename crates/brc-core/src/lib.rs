@@ -48,8 +48,8 @@ pub use scan::{Progress, Worker, scan, scan_and};
 pub use schema::{Field, Schema, SchemaError, UnsupportedColumn};
 pub use statistics::Statistics;
 pub use table::{
-    AssumedSeparator, BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, Order, Part,
-    PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile,
+    AssumedSeparator, BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, DoubtfulText, Order,
+    Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile,
     TextReason, WantedText,
 };
 pub use value::Value;

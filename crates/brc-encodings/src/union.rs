@@ -15,8 +15,8 @@ mod scanner;
 mod translation;
 
 use brc_core::{
-    ColumnChanges, ColumnStatistics, Conjunct, Error, LogicalType, Predicate, Progress, PruneResult, Result,
-    ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, WantedText,
+    ColumnChanges, ColumnStatistics, Conjunct, DoubtfulText, Error, LogicalType, Predicate, Progress, PruneResult,
+    Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, WantedText,
     current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
@@ -282,15 +282,16 @@ impl Table for Union {
         Ok(None)
     }
 
-    fn doubtful_text(&self) -> Result<Vec<(usize, LogicalType)>> {
+    fn doubtful_text(&self) -> Result<Vec<DoubtfulText>> {
         let mut found = BTreeMap::new();
         for (table, origins) in self.tables.iter().zip(&self.origins) {
-            for (own_doubtful, expected) in table.doubtful_text()? {
-                let is_it = |origin: &Origin| matches!(origin, Origin::Column { own, .. } if *own == own_doubtful);
-                found.extend(origins.iter().position(is_it).map(|column| (column, expected)));
+            for doubtful in table.doubtful_text()? {
+                let is_it = |origin: &Origin| matches!(origin, Origin::Column { own, .. } if *own == doubtful.column);
+                let column = origins.iter().position(is_it);
+                found.extend(column.map(|column| (column, DoubtfulText { column, ..doubtful })));
             }
         }
-        Ok(found.into_iter().collect())
+        Ok(found.into_values().collect())
     }
 
     fn read_nulls_as_text(&self, wanted: &[WantedText]) -> bool {

@@ -54,17 +54,21 @@ impl TextReason {
         values >= LEAST_VALUES && others <= 1.max(values / SLIPS_IN)
     }
 
-    /// Whether it is about slips rather than about codes, of which some begin with a zero.
+    /// Whether it is about slips rather than about codes.
     #[must_use]
     pub fn is_slip(&self) -> bool {
         match self {
-            Self::Others { value, others, values, .. } => {
-                let is_code = value.starts_with(b"0") && value.iter().all(u8::is_ascii_digit);
-                Self::are_slips(*others, *values) && !is_code
-            }
+            Self::Others { others, values, .. } => Self::are_slips(*others, *values) && !self.is_code(),
             Self::SeveralForms { .. } => true,
             Self::Undecided { .. } => false,
         }
+    }
+
+    /// Whether the values are codes, of which some begin with a zero: they are meant as text.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        let is_code = |value: &[u8]| value.starts_with(b"0") && value.iter().all(u8::is_ascii_digit);
+        matches!(self, Self::Others { value, .. } if is_code(value))
     }
 
     /// The reason and its remedy for a column of that name, as a sentence for users.
@@ -93,6 +97,17 @@ impl TextReason {
             }
         }
     }
+}
+
+/// A column of type string of which most of the first values look like another type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DoubtfulText {
+    /// Its position.
+    pub column: usize,
+    /// The type of most values.
+    pub expected: LogicalType,
+    /// Whether the others are so few that they are probably slips.
+    pub has_slips: bool,
 }
 
 /// A column of which a request needs the null tokens as text.

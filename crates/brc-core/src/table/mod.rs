@@ -11,7 +11,7 @@ mod scanner;
 mod sink;
 mod writer;
 
-pub use changes::{AssumedSeparator, ColumnChanges, TextReason, WantedText};
+pub use changes::{AssumedSeparator, ColumnChanges, DoubtfulText, TextReason, WantedText};
 pub use request::{Conjunct, Order, ScanOptions, Split};
 pub use scanner::{ScanError, Scanned, Scanner, SkippedLines};
 pub use sink::{ColumnSummary, Numbers, Sink, Summary, Sums};
@@ -63,11 +63,11 @@ pub trait Table: Send + Sync {
         Ok(None)
     }
 
-    /// The columns of type string of which nearly all values in the first rows look like another type, and that type.
+    /// The columns of type string of which most values in the first rows look like another type.
     ///
     /// # Errors
     /// If the rows cannot be read.
-    fn doubtful_text(&self) -> Result<Vec<(usize, LogicalType)>> {
+    fn doubtful_text(&self) -> Result<Vec<DoubtfulText>> {
         Ok(Vec::new())
     }
 

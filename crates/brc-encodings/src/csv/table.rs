@@ -6,8 +6,8 @@ use super::split_text::SplitText;
 use super::text_reason::{Reader, undecided};
 use crate::chunks::ReadCost;
 use brc_core::{
-    Batch, Column, ColumnChanges, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions,
-    Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason, WantedText,
+    Batch, Column, ColumnChanges, DoubtfulText, Error, Field, LogicalType, Reject, Rejects, Result, RowFault,
+    ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason, WantedText,
 };
 use brc_text::Form;
 use brc_text::form::GivenForms;
@@ -236,7 +236,7 @@ impl Table for CsvTable {
         self.with_reader(|reader| reader.why_text(column, &self.names[column], given))
     }
 
-    fn doubtful_text(&self) -> Result<Vec<(usize, LogicalType)>> {
+    fn doubtful_text(&self) -> Result<Vec<DoubtfulText>> {
         let types = self.types();
         let given = |column: &ColumnType| match column {
             ColumnType::Inferred { seen, exact: false, given }

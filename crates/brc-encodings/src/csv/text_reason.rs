@@ -6,7 +6,7 @@ use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, LogicalType, Result, RowFault, TextReason, identifier};
+use brc_core::{Column, DoubtfulText, LogicalType, Result, RowFault, TextReason, identifier};
 use brc_text::form::{Form, GivenForms};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
@@ -61,11 +61,11 @@ impl Reader<'_> {
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
     }
 
-    /// Those of the columns of which nearly all values of the first rows are of another type than text, and that type.
+    /// Those of the columns of which most values of the first rows are of another type than text.
     ///
     /// # Errors
     /// If the text cannot be read.
-    pub(super) fn doubtful_text(&self, strings: &[(usize, GivenForms)]) -> Result<Vec<(usize, LogicalType)>> {
+    pub(super) fn doubtful_text(&self, strings: &[(usize, GivenForms)]) -> Result<Vec<DoubtfulText>> {
         let columns: Vec<usize> = strings.iter().map(|(column, _)| *column).collect();
         let mut tallies: Vec<Tally> = strings.iter().map(|(_, given)| Tally::new(*given)).collect();
         let mut values = EachValue::of_first(START_ROWS, |index: usize, value: &[u8]| tallies[index].add(value));
@@ -82,7 +82,7 @@ impl Reader<'_> {
             let Ok(_) = parser.parse(piece, &mut values);
         }
         let of_columns = columns.into_iter().zip(&tallies);
-        Ok(of_columns.filter_map(|(column, tally)| Some((column, tally.nearly_one_type()?))).collect())
+        Ok(of_columns.filter_map(|(column, tally)| tally.doubtful(column)).collect())
     }
 
     /// A parser of these columns, and the types of all.
@@ -193,11 +193,11 @@ impl Tally {
         (self.values > 0 && 2 * self.classes[most].values >= self.values).then_some(most)
     }
 
-    /// The type of nearly all values.
-    fn nearly_one_type(&self) -> Option<LogicalType> {
+    /// The type of most values of a column.
+    fn doubtful(&self, column: usize) -> Option<DoubtfulText> {
         let class = &self.classes[self.most()?];
-        let are_slips = TextReason::are_slips(self.values - class.values, self.values);
-        are_slips.then(|| class.logical_type(&self.given))
+        let has_slips = TextReason::are_slips(self.values - class.values, self.values);
+        Some(DoubtfulText { column, expected: class.logical_type(&self.given), has_slips })
     }
 
     /// The first value of a different class.

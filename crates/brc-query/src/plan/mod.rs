@@ -11,11 +11,13 @@
 //! - what a plan says (`Plan`, `OutputExpression`, `SortKey`): `mod.rs`
 //! - how a query becomes a plan: `planner.rs`
 //! - which states its aggregates need: `states.rs`
+//! - what a query does with columns, for notes: `uses.rs`
 //! - whether a plan from another process makes sense: `check.rs`
 
 mod check;
 mod planner;
 mod states;
+mod uses;
 
 use crate::aggregates::AggregateCall;
 use crate::bind::inputs::{Computed, Source};

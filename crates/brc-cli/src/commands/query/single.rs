@@ -141,6 +141,8 @@ impl OpenQuery {
             }
         }
         changes::note_guesses(&*self.table);
+        changes::note_sizes_of_text(&self.query, &*self.table);
+        changes::note_numbers(&self.query, &*self.table);
         charsets::note_mismatches(&self.query, &*self.table);
         Ok(())
     }
