@@ -186,7 +186,7 @@ pub(crate) fn is_closed_stdout(error: &Error) -> bool {
 /// The exit code of an error; the help of `brc` lists them.
 fn exit_code(error: &Error) -> u8 {
     match error {
-        Error::Usage(_) | Error::TypeMismatch { .. } => 2,
+        Error::Usage(_) | Error::TypeMismatch { .. } | Error::NoColumns { .. } => 2,
         Error::BadRow { .. } | Error::TooManyRejects { .. } | Error::UnsupportedValue(_) => 3,
         Error::Corrupt { .. } => 4,
         _ => 1,

@@ -103,7 +103,7 @@ fn bad_objects_are_located_and_may_be_rejected() {
     place.run("convert cut.json o.csv --force --rejects bad.tsv").fails(3, message);
     place.run_of(&["query", "cut.json", "select *"]).fails(3, message);
     place.write("empty.json", "");
-    place.run("convert empty.json o.csv --force").fails_with(1, "has no rows to infer columns from");
+    place.run("convert empty.json o.csv --force").fails_with(2, "has no rows to infer columns from");
 }
 
 #[test]

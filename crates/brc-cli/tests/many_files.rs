@@ -376,3 +376,35 @@ fn files_that_a_condition_rules_out_are_not_missed() {
         assert_eq!(none, "id\n", "{encoding}");
     }
 }
+
+/// An empty file of text does not say which columns it has, and has no rows.
+#[test]
+fn empty_files_have_no_rows() {
+    let place = Place::new();
+    for (files, empty) in [
+        (["a/1.json", "a/2.json"], ""),
+        (["b/2.csv", "b/1.csv"], ""),
+        (["c/1.csv", "c/2.csv"], "\n"),
+        (["year=2024/1.csv", "year=2025/2.csv"], ""),
+    ] {
+        for file in files {
+            std::fs::create_dir_all(place.path(file).parent().unwrap()).unwrap();
+        }
+        let text = if files[0].ends_with("json") { "{\"id\":1}\n" } else { "id\n1\n" };
+        place.write(files[0], text);
+        place.write(files[1], empty);
+        for option in ["", "--union-by-name", "--file-name file"] {
+            let [first, second] = files;
+            let found = place.run(&format!("query {first} {second} --by id --agg count(*) --format csv {option}"));
+            assert_eq!(found.text(), "id,count(*)\n1,1\n", "{files:?} {option}");
+        }
+        place.run(&format!("query {} {}", files[1], files[1])).fails_with(2, "columns");
+    }
+    assert_eq!(place.run("cat year=*/*.csv").text(), "id,year\n1,2024\n");
+    place.shell("printf 'id\n1\n' | gzip > 1.csv.gz; gzip < /dev/null > 2.csv.gz").ok();
+    assert_eq!(place.run("cat 1.csv.gz 2.csv.gz").text(), "id\n1\n");
+    // A file that is cut off to nothing is no such file.
+    place.run("convert 1.csv.gz 1.parquet").ok();
+    place.write("2.parquet", "");
+    place.run("cat 1.parquet 2.parquet").fails_with(4, "2.parquet");
+}

@@ -223,8 +223,7 @@ impl FilesAsTable {
         options: &OpenOptions,
         open: impl Fn(&Path, &OpenOptions) -> Result<Opened<&'static dyn Encoding>>,
     ) -> Result<Opened<Vec<&'static dyn Encoding>>> {
-        let constants = columns(found, self.by_name)?;
-        let is_one = found.len() == 1 && self.file_name.is_none() && constants.is_empty();
+        let is_one = found.len() == 1 && self.file_name.is_none() && columns(found, self.by_name)?.is_empty();
         let inference = (!is_one).then(Inference::default);
         let headers = (!is_one).then(Headers::default);
         let forms = || inference.as_ref().map(Inference::forms);
@@ -233,7 +232,8 @@ impl FilesAsTable {
             interrupt::check()?;
             Ok((open(&file.path, options)?, forms()))
         };
-        let mut opened = found.iter().map(open_one).collect::<Result<Vec<_>>>()?;
+        let (found, mut opened) = with_columns(found, open_one)?;
+        let constants = columns(&found, self.by_name)?;
         let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
         let forms = forms();
         for (file, (opened, known)) in found.iter().zip(&mut opened) {
@@ -248,6 +248,28 @@ impl FilesAsTable {
         }
         let options = UnionOptions { by_name: self.by_name, constants, file_name: self.file_name.clone() };
         Ok((encodings, Box::new(Union::new(tables, options)?)))
+    }
+}
+
+/// The files that say which columns they have, each opened. The others have no rows.
+///
+/// # Errors
+/// If one of them cannot be read, or none has columns.
+fn with_columns<T>(files: &[FoundFile], open: impl Fn(&FoundFile) -> Result<T>) -> Result<(Vec<FoundFile>, Vec<T>)> {
+    let (mut found, mut opened, mut empty) = (Vec::with_capacity(files.len()), Vec::with_capacity(files.len()), None);
+    for file in files {
+        match open(file) {
+            Ok(one) => {
+                found.push(file.clone());
+                opened.push(one);
+            }
+            Err(error @ Error::NoColumns { .. }) => empty = empty.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    match empty {
+        Some(error) if opened.is_empty() => Err(error),
+        _ => Ok((found, opened)),
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         }
         Error::Io { .. } => BrcError::new_err(failure.message),
         Error::Memory { .. } => PyMemoryError::new_err(failure.message),
-        Error::Usage(_) | Error::TypeMismatch { .. } => UsageError::new_err(failure.message),
+        Error::Usage(_) | Error::TypeMismatch { .. } | Error::NoColumns { .. } => UsageError::new_err(failure.message),
         Error::BadRow { .. } | Error::TooManyRejects { .. } => BadRowError::new_err(failure.message),
         Error::Corrupt { .. } => CorruptFileError::new_err(failure.message),
         Error::Unsupported { .. } | Error::UnsupportedValue(_) | Error::TooLarge { .. } => {

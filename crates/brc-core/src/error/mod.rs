@@ -67,6 +67,14 @@ pub enum Error {
         /// What is not supported.
         reason: String,
     },
+    /// The file is so empty that it does not say which columns it has.
+    #[error("{path}: {reason}", path = .path.display())]
+    NoColumns {
+        /// The file.
+        path: PathBuf,
+        /// What is missing, and what to do.
+        reason: &'static str,
+    },
     /// The target encoding cannot store a row.
     #[error("{0}")]
     UnsupportedValue(Box<UnsupportedValue>),

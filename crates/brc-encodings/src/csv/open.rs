@@ -58,7 +58,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let names = names(&sniffed, options).map_err(usage)?;
     if names.is_empty() {
         let reason = "no columns: the file has no rows; set its columns with --schema or --names";
-        return Err(usage(reason.to_owned()));
+        return Err(Error::NoColumns { path, reason });
     }
     let mut columns = columns(&names, options)?;
     let mut skipped = start.skipped;

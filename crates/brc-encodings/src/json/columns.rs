@@ -274,7 +274,10 @@ fn field_name(key: &str, number: usize, columns: &[Key]) -> String {
 
 fn nothing_to_read(path: &Path, columns: &[Key]) -> Error {
     let reason = match columns {
-        [] => "has no rows to infer columns from; set them with --schema".to_owned(),
+        [] => {
+            let reason = "has no rows to infer columns from; set them with --schema";
+            return Error::NoColumns { path: path.to_owned(), reason };
+        }
         [one] => format!("its only column '{}' is a list or an object, which brc does not read", one.name),
         _ => format!("all {} columns are lists or objects, which brc does not read", columns.len()),
     };
