@@ -408,3 +408,18 @@ fn empty_files_have_no_rows() {
     place.write("2.parquet", "");
     place.run("cat 1.parquet 2.parquet").fails_with(4, "2.parquet");
 }
+
+#[test]
+fn times_of_other_units_are_refused_with_the_reason() {
+    let place = Place::new();
+    place.write("t.csv", "t\n2024-01-01 00:00:00\n");
+    for (unit, file) in [("ns", "n"), ("us", "u")] {
+        for extension in ["arrow", "parquet"] {
+            place.run(&format!("convert t.csv {file}.{extension} --type t=timestamp({unit})")).ok();
+        }
+    }
+    assert_eq!(place.run("cat n.parquet u.parquet").text().lines().count(), 3);
+    place
+        .run("cat n.arrow u.arrow")
+        .fails_with(2, "timestamp(ns) may not hold the years of both; brc query can cast it");
+}

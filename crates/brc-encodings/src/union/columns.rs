@@ -212,8 +212,13 @@ impl MergedField {
                 Some(_) => "--type sets that of a text",
                 None => "brc query can cast it in one of them, and --output saves that",
             };
+            let finer = [(of_first, of_second), (of_second, of_first)].into_iter().find(|(own, finer)| {
+                matches!(finer, LogicalType::Timestamp { .. }) && Conversion::between(*own, *finer).is_some()
+            });
+            let reason = finer.map(|(_, finer)| format!("{finer} may not hold the years of both; "));
+            let reason = reason.unwrap_or_default();
             Error::type_mismatch(format!(
-                "{path}: column '{name}' is of type {of_second}, but {of_first} in {path_of_first}; {remedy}"
+                "{path}: column '{name}' is of type {of_second}, but {of_first} in {path_of_first}; {reason}{remedy}"
             ))
         })
     }
