@@ -94,6 +94,9 @@ fn files_may_have_names_that_look_like_sql() {
     place
         .run_of(&["query", "sales.csv", "update t set x = 1"])
         .fails_with(2, "'update' is not supported: brc reads tables");
+    place
+        .run_of(&["query", "sales.csv", "copy (select 1) to 'x.csv'"])
+        .fails_with(2, "'copy' is not supported: brc reads tables; -o saves the result of a query");
     std::fs::create_dir(place.path("year=2024")).unwrap();
     place.write("year=2024/a.csv", SALES);
     assert_eq!(csv(&place, &["year=2024/*.csv", "select count(*) as n"]), "n\n3\n");

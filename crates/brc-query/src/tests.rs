@@ -243,7 +243,7 @@ fn defaults_fit_the_table() {
     assert_eq!(names("s:string"), ["s", "count()"]);
     assert_eq!(
         plan("s:string,x:int,t:string").unwrap_err().to_string(),
-        "no single column to group by; choose with --by: s, t"
+        "no single column to group by; choose with --by: s, t; or '' for all rows as one group"
     );
     let one_brc = Query::default().plan(&Schema::one_brc()).unwrap();
     assert!(one_brc.is_one_brc());

@@ -234,7 +234,7 @@ fn names_file(text: &str) -> bool {
 
 /// Rejects an argument that is no file and looks more like SQL than like a file name.
 fn refuse_expression(argument: &Path) -> Result<()> {
-    const CHANGES: [&str; 6] = ["insert", "update", "delete", "create", "drop", "alter"];
+    const CHANGES: [&str; 7] = ["insert", "update", "delete", "create", "drop", "alter", "copy"];
     let Some(text) = argument.to_str().filter(|_| !argument.exists()) else { return Ok(()) };
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     if !rest.is_empty() && CHANGES.iter().any(|known| known.eq_ignore_ascii_case(word)) {

@@ -184,7 +184,7 @@ impl Form {
             },
             _ if expected.contains(&arguments.len()) => Ok(None),
             Self::Pair | Self::Numbers => Err("needs two columns".to_owned()),
-            Self::Distinct => Err("takes one column; count(distinct a || ',' || b) counts pairs".to_owned()),
+            Self::Distinct => Err("takes one column; count(distinct concat(a, ',', b)) counts pairs".to_owned()),
             _ => Err("takes one column".to_owned()),
         }
     }

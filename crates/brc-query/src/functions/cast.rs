@@ -99,26 +99,34 @@ fn typed(
             None => None,
         };
         match converted {
-            None if !attempt => Err(EvalError::Value(format!(
-                "cannot cast '{}' to {to}{}; try_cast gives null instead",
-                value.to_text(from),
-                reason(from, to),
-            ))),
+            None if !attempt => {
+                let text = value.to_text(from);
+                let reason = reason(&text, from, to);
+                Err(EvalError::Value(format!("cannot cast '{text}' to {to}{reason}; try_cast gives null instead")))
+            }
             converted => Ok(converted),
         }
     })
 }
 
 /// Why some values of a type have no equal of another.
-fn reason(from: LogicalType, to: LogicalType) -> String {
+fn reason(value: &str, from: LogicalType, to: LogicalType) -> String {
     match to {
         LogicalType::Date if is_integer(from) => {
             ", for which a number is the days since 1970-01-01; make_date(year, month, day) is a date of its parts"
                 .into()
         }
+        LogicalType::Timestamp { unit, zone: false } if from == LogicalType::String && has_zone(value, unit) => {
+            ", because it says its distance from UTC; cast it to timestamptz".into()
+        }
         LogicalType::Int8 if is_exact_number(from) => " of 8 bits, -128 to 127; write int64 for more".into(),
         _ => String::new(),
     }
+}
+
+/// Whether a text is a timestamp with its distance from UTC.
+fn has_zone(text: &str, unit: TimeUnit) -> bool {
+    Value::parse(text.as_bytes(), LogicalType::Timestamp { unit, zone: true }).is_ok()
 }
 
 fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {

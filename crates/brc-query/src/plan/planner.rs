@@ -319,7 +319,9 @@ fn default_keys(schema: &Schema) -> Result<Vec<Expression>> {
         .collect();
     if strings.len() > 1 {
         let names = strings.join(", ");
-        return Err(Error::Usage(format!("no single column to group by; choose with --by: {names}")));
+        return Err(Error::Usage(format!(
+            "no single column to group by; choose with --by: {names}; or '' for all rows as one group"
+        )));
     }
     Ok(strings.into_iter().map(Expression::column).collect())
 }

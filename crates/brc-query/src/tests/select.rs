@@ -291,7 +291,7 @@ fn mistakes_are_named() {
             "'+' needs a number, found date; time is added as in t + interval '1 day'",
         ),
         ("select sum(x > 1)", "'sum' needs a column of numbers, found bool; count(*) filter (where x) counts where"),
-        ("select count(distinct x, t)", "'count' takes one column; count(distinct a || ',' || b) counts pairs"),
+        ("select count(distinct x, t)", "'count' takes one column; count(distinct concat(a, ',', b)) counts pairs"),
         ("select quantile(x, [0.25, 0.5])", "lists are not supported; write one call for each of the values"),
         ("select [y y]", "expected ], found y; write names in double quotes, not in brackets"),
         ("select bucket(x, 0)", "'bucket' needs a width above zero, found 0"),
@@ -314,6 +314,11 @@ fn mistakes_are_named() {
         ("select t where sum(x) > 1", "the aggregate 'sum' is not allowed here; use having to filter groups"),
         ("select sum(max(x))", "the aggregate 'max' is not allowed here"),
         ("select 9223372036854775807 + \"y y\" where \"y y\" = 1", "9223372036854775807 + 1 is out of range for int64"),
+        (
+            "select cast('2024-01-01T12:00:00Z' as timestamp)",
+            "cannot cast '2024-01-01T12:00:00Z' to timestamp, because it says its distance from UTC; cast it to \
+             timestamptz",
+        ),
         ("select cast(t as int)", "cannot cast 'zero' to int64"),
         ("select * exclude (r)", "unknown column 'r'"),
         ("select * exclude (t x)", "expected ',' or ')', found 'x'"),
