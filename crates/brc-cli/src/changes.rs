@@ -132,7 +132,14 @@ fn pointed(columns: &[Column<'_>]) -> Vec<String> {
 /// The columns with separators in numbers whose meaning is assumed: one line each.
 fn separated(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
+        let column = identifier::in_list(name);
         let (reading, other) = match changes.assumed_separator {
+            Some(AssumedSeparator::CommaOfList) => {
+                return format!(
+                    "'{name}' is text, because other columns have decimal points; if its commas are decimal marks, \
+                     --type '{column}=decimal(2)' reads them"
+                );
+            }
             None | Some(AssumedSeparator::PointOfThousands) => {
                 ("points between thousands (1.234 as 1234), because of decimal commas", "are decimal points")
             }
@@ -141,7 +148,6 @@ fn separated(columns: &[Column<'_>]) -> Vec<String> {
             }
             Some(AssumedSeparator::DecimalComma) => ("decimal commas (12,34 as 12.34)", "separate several numbers"),
         };
-        let column = identifier::in_list(name);
         format!("'{name}' is read with {reading}; if they {other}, --type '{column}=string' keeps the text")
     };
     lines(columns, |changes| changes.assumed_separator.is_some().into(), line, "are read with separators in numbers")

@@ -54,6 +54,9 @@ impl FieldWriter {
     }
 
     fn needs_quotes(&self, value: &[u8]) -> bool {
+        if PREFIXES.iter().any(|prefix| value.starts_with(prefix.as_bytes())) {
+            return true;
+        }
         let [first, .., last] = value else {
             return value.first().is_none_or(|byte| self.is_special(*byte) || is_odd_end(*byte)) || self.is_null(value);
         };
@@ -61,7 +64,6 @@ impl FieldWriter {
             || matches!(last, b' ' | b'\t')
             || value.iter().any(|byte| self.is_special(*byte))
             || value.starts_with(BYTE_ORDER_MARK)
-            || PREFIXES.iter().any(|prefix| value.starts_with(prefix.as_bytes()))
             || self.comment.as_ref().is_some_and(|comment| value.starts_with(comment))
             || self.is_null(value)
     }

@@ -157,6 +157,8 @@ pub enum AssumedSeparator {
     CommaOfThousands,
     /// `28,12` is read as 28.12.
     DecimalComma,
+    /// `28,12` is read as text, because another column has decimal points.
+    CommaOfList,
 }
 
 impl AddAssign<&ColumnChanges> for ColumnChanges {

@@ -68,7 +68,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let sample = Piece { text: &input.prefix[start.body..], skip: false, last: input.is_whole };
     format.header = start.header.as_ref().and_then(|header| header.line(options));
     let found = look(sample, &format, &columns);
-    if start.header.is_none_or(|header| may_be_a_row(&header.fields, &found)) {
+    if format.header.is_some() && start.header.is_some_and(|header| may_be_a_row(&header.fields, &found)) {
         format.header = None;
         columns = look(sample, &format, &columns);
     } else {

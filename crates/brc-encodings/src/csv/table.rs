@@ -83,8 +83,8 @@ struct Types {
 impl Types {
     /// The types that all files of the table have in common.
     fn new(names: &[String], mut columns: Vec<ColumnType>, format: &TextFormat, inference: &Inference) -> Result<Self> {
-        // Between semicolons, numbers have decimal commas.
-        let may_have_lists = format.syntax.delimiter() != b';';
+        // Programs that write decimal commas hardly separate fields by commas.
+        let may_have_lists = format.syntax.delimiter() == b',';
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
             if let ColumnType::Inferred { seen, given, .. } = column {

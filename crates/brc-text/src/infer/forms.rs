@@ -268,11 +268,15 @@ impl Seen {
 
     /// What separators in numbers are read as, although no value shows that they are: points between thousands, if none
     /// has a comma as well or two points; commas between thousands, if all begin with three digits, as lists of numbers
-    /// may; and with `commas_delimit`, decimal commas.
+    /// may; with `commas_delimit`, decimal commas; and the commas of lists, which may be decimal commas.
     #[must_use]
     pub fn assumed_separator(self, given: &GivenForms, commas_delimit: bool) -> Option<AssumedSeparator> {
         let has = |flag| self.flags & flag != 0;
-        let Reading::Formed(_, Form::Number(form)) = self.reading(given) else { return None };
+        let Reading::Formed(_, Form::Number(form)) = self.reading(given) else {
+            let with_commas = self.reading(&GivenForms { no_decimal_commas: false, ..*given });
+            let is_refused = given.no_decimal_commas && matches!(with_commas, Reading::Formed(_, Form::Number(_)));
+            return is_refused.then_some(AssumedSeparator::CommaOfList);
+        };
         if given.number.is_some() {
             None
         } else if form.has_thousands_by(b'.') && has(NUMBER) && self.scale > 0 && !has(GROUPED) {

@@ -34,6 +34,9 @@ pub(super) struct Header {
 /// The minimum weight of evidence from the fields themselves.
 const CERTAIN: i32 = 2;
 
+/// The number of rows below dates that leaves no doubt that they are no values.
+const MANY: usize = 4;
+
 /// The weight of the evidence, and the evidence, as in [`Header`].
 struct Verdict {
     weight: i32,
@@ -212,7 +215,7 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
         return Verdict::new(CERTAIN, evidence);
     }
     if let Some(evidence) = dates::above_text(row, below) {
-        return Verdict::new(CERTAIN, evidence);
+        return Verdict { is_doubtful: below.len() < MANY, ..Verdict::new(CERTAIN, evidence) };
     }
     let text = judge_text(row, below);
     Verdict { is_doubtful: is_doubtful || text.is_doubtful, ..text }
@@ -323,60 +326,13 @@ fn is_short(cell: &Cell<'_>) -> bool {
 
 /// Whether the first line of a list is its name: a usual one, or of several words joined by `_`, as no value is.
 fn names_a_list(cell: &Cell<'_>, below: &[&[Cell<'_>]]) -> bool {
-    const NAMES: &[&str] = &[
-        "address",
-        "answer",
-        "category",
-        "city",
-        "code",
-        "comment",
-        "comments",
-        "country",
-        "date",
-        "description",
-        "domain",
-        "email",
-        "file",
-        "filename",
-        "host",
-        "hostname",
-        "id",
-        "ip",
-        "item",
-        "key",
-        "keyword",
-        "label",
-        "message",
-        "name",
-        "names",
-        "number",
-        "path",
-        "phone",
-        "product",
-        "question",
-        "review",
-        "sentence",
-        "state",
-        "station",
-        "status",
-        "tag",
-        "text",
-        "time",
-        "timestamp",
-        "title",
-        "tweet",
-        "type",
-        "url",
-        "user",
-        "username",
-        "value",
-        "values",
-        "word",
-        "words",
-    ];
+    const NAMES: &str = "address answer category city code comment comments country date description domain email \
+        file filename host hostname id ip item key keyword label message name names number path phone product \
+        question review sentence state station status tag text time timestamp title tweet type url user username \
+        value values word words";
     let is_joined = |cell: &Cell<'_>| cell.bytes.contains(&b'_');
     let may_be_joined = is_like_a_name(cell) && Kind::of(cell) == Kind::Word && is_joined(cell);
-    NAMES.iter().any(|name| cell.bytes.eq_ignore_ascii_case(name.as_bytes()))
+    NAMES.split(' ').any(|name| cell.bytes.eq_ignore_ascii_case(name.as_bytes()))
         || may_be_joined && !below.iter().flat_map(|row| row.iter()).any(is_joined)
 }
 

@@ -233,7 +233,8 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     }
     let are_many = samples.start().len() >= MANY_BYTES;
     let enough = if are_many { ENOUGH_LONG_ROWS } else { ENOUGH_ROWS };
-    let may_be_in_quotes = !are_many && ranked.iter().any(|candidate| candidate.quotes.unended > 0);
+    let likely = ranked.iter().take_while(|candidate| 2.0 * candidate.score > ranked[0].score);
+    let may_be_in_quotes = !are_many && likely.into_iter().any(|candidate| candidate.quotes.unended > 0);
     Sniffed {
         needs_more: !samples.is_whole() && (layout.rows < enough || may_be_in_quotes || samples.are_comments()),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },

@@ -215,8 +215,6 @@ struct FieldStatistics {
     have_tabs: bool,
     /// Whether each row has a field of which a tab separates a number, a time or the like.
     tabs_split_values: bool,
-    /// Whether two words are above a word and a number in each row.
-    are_words_and_numbers: bool,
     /// Whether some fields start with a double quote that is not a quote in the dialect.
     begin_with_double_quote: bool,
     /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
@@ -264,7 +262,6 @@ impl FieldStatistics {
             are_beside_tabs,
             have_tabs,
             tabs_split_values,
-            are_words_and_numbers: are_words_and_numbers(tables, width),
             begin_with_double_quote,
             typed,
         }
@@ -275,7 +272,6 @@ impl FieldStatistics {
     /// in each row are the delimiters.
     fn columns_score(&self, delimiter: Delimiter, prior: f64) -> f64 {
         let prior = if self.have_tabs { prior / 2.0 } else { prior };
-        let prior = if self.are_words_and_numbers { prior.max(LIKELY) } else { prior };
         let chance = if prior > 0.8 { 0.5 } else { 1.0 };
         match self.columns {
             // Tabs next to all fields are more likely delimiters of an empty column than alignment.
@@ -293,25 +289,6 @@ impl FieldStatistics {
             columns => prior * (1.0 - chance / columns as f64),
         }
     }
-}
-
-/// The prior weight of a delimiter of which the rows leave little doubt.
-const LIKELY: f64 = 0.97;
-
-/// Whether all rows have two fields, words in the first one and a word and a number in the others.
-fn are_words_and_numbers(tables: &[SampleRows<'_>], width: usize) -> bool {
-    if width != 2 {
-        return false;
-    }
-    let mut rows = tables.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row));
-    let is_name = |cell: &Cell<'_>| header::is_like_a_name(cell) && Kind::of(cell) == Kind::Word;
-    let has_names = rows.next().is_some_and(|first| first.len() == width && first.iter().all(is_name));
-    // A comma may be the delimiter.
-    let kind = |cell: &Cell<'_>| if cell.bytes.contains(&b',') { Kind::Other } else { Kind::of(cell) };
-    let kinds: Vec<Vec<Kind>> = rows.map(|row| row.iter().map(kind).collect()).collect();
-    let are_all = |expected: [Kind; 2]| kinds.iter().all(|kinds| *kinds == expected);
-    let are_rows = are_all([Kind::Word, Kind::Number]) || are_all([Kind::Number, Kind::Word]);
-    has_names && kinds.len() > 1 && are_rows
 }
 
 /// How consistently quotes and escapes are used, from 0 to a little over 1.

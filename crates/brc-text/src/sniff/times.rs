@@ -6,8 +6,9 @@ use crate::dialect::Delimiter;
 /// The delimiters that would split the timestamp at the start of each line: the colons of its time of day, and the comma
 /// before its milliseconds.
 pub(super) fn splitting(samples: &Samples<'_>) -> Vec<Delimiter> {
-    let (mut lines, mut stamps, mut commas) = (0, 0, 0);
+    let (mut lines, mut stamps, mut commas, mut has_header) = (0, 0, 0, false);
     for line in samples.whole_lines() {
+        has_header |= lines == 0 && after_stamp(line).is_none() && line.contains(&b',');
         lines += 1;
         if let Some(rest) = after_stamp(line) {
             stamps += 1;
@@ -16,7 +17,7 @@ pub(super) fn splitting(samples: &Samples<'_>) -> Vec<Delimiter> {
     }
     // Some lines continue the message of the previous one.
     let are_most = |count: usize| count > 0 && count * 10 >= lines * 9;
-    let found = [(b':', are_most(stamps)), (b',', are_most(commas))];
+    let found = [(b':', are_most(stamps)), (b',', are_most(commas) && !has_header)];
     found.iter().filter(|(_, splits)| *splits).map(|(byte, _)| Delimiter::Byte(*byte)).collect()
 }
 
@@ -34,10 +35,10 @@ fn after_stamp(line: &[u8]) -> Option<&[u8]> {
     stamp.iter().zip(FORM).all(is_alike).then_some(rest)
 }
 
-/// Whether a comma, three digits and something else than another comma or the end of the line follow.
+/// Whether a comma, three digits and the message of a log follow.
 fn begins_with_fraction(rest: &[u8]) -> bool {
     matches!(rest, [b',', a, b, c, after, ..] if [a, b, c].iter().all(|byte| byte.is_ascii_digit())
-        && !matches!(after, b',' | b';' | b'0'..=b'9'))
+        && matches!(after, b' ' | b'\t' | b']' | b'['))
 }
 
 #[cfg(test)]
@@ -52,6 +53,8 @@ mod tests {
             ("2024-01-05 10:00:01,037,5", Some(false)),
             ("2024-01-05 10:00:01,037", Some(false)),
             ("2024-01-05 10:00:01,0375 m", Some(false)),
+            ("2024-01-05 10:00:01,412.5", Some(false)),
+            ("2024-01-05 10:00:01,101-A", Some(false)),
             ("2024-01-05 10:00:01 m", Some(false)),
             ("2024-01-05,10:00:01,037 m", None),
         ] {

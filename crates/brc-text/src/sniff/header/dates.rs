@@ -21,8 +21,12 @@ pub(super) fn above_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Option<&'st
     let (times, names): (Vec<usize>, Vec<usize>) = (0..row.len()).partition(|index| is_time(&row[*index]));
     let are_names = names.iter().all(|index| is_like_a_name(&row[*index]) || row[*index].is_empty());
     let has_times = |index: &usize| below.iter().any(|row| row.get(*index).is_some_and(is_time));
+    let has_nulls = |index: &usize| {
+        let mut cells = below.iter().filter_map(|row| row.get(*index)).filter(|cell| !cell.is_empty());
+        cells.any(|cell| Kind::of(cell) == Kind::Null)
+    };
     let is_filled = |index: &usize| below.iter().any(|row| row.get(*index).is_some_and(|cell| !cell.is_empty()));
-    let are_above_text = !times.iter().any(has_times) && times.iter().any(is_filled);
+    let are_above_text = !times.iter().any(|it| has_times(it) || has_nulls(it)) && times.iter().any(is_filled);
     let are_several = times.len() > 1 && below.len() > 1 && are_distinct(row.iter().map(|cell| cell.bytes));
     (are_several && are_names && are_above_text).then_some("dates or times above text")
 }
