@@ -2,7 +2,6 @@
 
 use crate::charset::BYTE_ORDER_MARK;
 use crate::dialect::{Delimiter, Dialect};
-use crate::sniff::PREFIXES;
 use crate::typed::NullTokens;
 
 /// Writes fields in a dialect.
@@ -54,7 +53,7 @@ impl FieldWriter {
     }
 
     fn needs_quotes(&self, value: &[u8]) -> bool {
-        if PREFIXES.iter().any(|prefix| value.starts_with(prefix.as_bytes())) {
+        if begins_like_comment(value) {
             return true;
         }
         let [first, .., last] = value else {
@@ -96,14 +95,26 @@ impl FieldWriter {
     }
 }
 
-/// Whether a byte is unusual at the start of a value: blanks, which may be trimmed, and a comment prefix.
+/// Whether a value begins with a comment prefix that is detected.
+fn begins_like_comment(value: &[u8]) -> bool {
+    matches!(value, [b'#' | b'%', ..] | [b'/', b'/', ..] | [b'-', b'-', ..])
+}
+
+/// Whether a byte is unusual at the start of a value: blanks, which may be trimmed.
 fn is_odd_end(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'#')
+    matches!(byte, b' ' | b'\t')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sniff::PREFIXES;
+
+    #[test]
+    fn all_comment_prefixes_are_known() {
+        assert!(PREFIXES.iter().all(|prefix| begins_like_comment(prefix.as_bytes())));
+        assert!(!["-1", "/a", "a#", ""].iter().any(|value| begins_like_comment(value.as_bytes())));
+    }
 
     #[test]
     fn fields_are_quoted_if_necessary() {

@@ -21,6 +21,7 @@ mod shape;
 mod times;
 
 pub use charset::is_utf16;
+#[cfg(test)]
 pub(crate) use comments::PREFIXES;
 pub use comments::fault_in_line;
 pub use report::{Finding, Part};
