@@ -91,7 +91,6 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
 
 /// The number of rows between a row that may be a header and an empty one above another such row.
 fn next_table(table: &SampleRows<'_>, first: usize) -> Option<usize> {
-    let are_names = |row: &[Cell<'_>]| row.len() > 1 && row.iter().all(is_like_a_name);
     let is_next = |row: &usize| is_empty(table.row(row - 1)) && are_names(table.row(*row));
     let next = (first + 3..table.len()).take(ROWS).find(is_next).filter(|_| are_names(table.row(first)))?;
     Some(next - first - 1)
@@ -176,7 +175,7 @@ fn judge_alone(row: &[Cell<'_>]) -> Verdict {
 /// Judges a row by those below it, of which `described` seem to describe the columns.
 fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdict {
     // The header of each of several concatenated files recurs.
-    let are_names = row.len() > 1 && row.iter().all(is_like_a_name);
+    let are_names = are_names(row);
     let is_repeated =
         |other: &&&[Cell<'_>]| are_names && row.iter().map(|it| it.bytes).eq(other.iter().map(|it| it.bytes));
     let columns = Columns::of(below.iter().filter(|other| !is_repeated(other)).copied(), below[0].len());
@@ -194,8 +193,9 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
     {
         return Verdict::new(CERTAIN, evidence);
     }
-    let described_columns = Columns::of(below[described..].iter().copied(), below[0].len());
-    if described > 0 && matches!(described_columns.compare(row), Comparison { unlike: 1.., alike: 1.. }) {
+    let under_descriptions =
+        (described > 0).then(|| Columns::of(below[described..].iter().copied(), below[0].len()).compare(row));
+    if let Some(Comparison { unlike: 1.., alike: 1.. }) = under_descriptions {
         return Verdict::new(CERTAIN, "a name above numbers or dates, and a row below it that describes the columns");
     }
     let numbers = if unlike <= alike { numbers::judge(row, below, &columns) } else { NumberNames::Unlikely };
@@ -209,7 +209,7 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
         let weight = if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) };
         return Verdict { is_doubtful, ..Verdict::new(weight, first_row_of(unlike, typed)) };
     }
-    if described > 0 && has_only_text(described_columns.compare(row), 2) {
+    if under_descriptions.is_some_and(|comparison| has_only_text(comparison, 2)) {
         let rows = count(described, "row");
         let evidence = format!("in number or date columns the first row is not a value, like {rows} below it");
         return Verdict::new(CERTAIN, evidence);
@@ -334,6 +334,11 @@ fn names_a_list(cell: &Cell<'_>, below: &[&[Cell<'_>]]) -> bool {
     let may_be_joined = is_like_a_name(cell) && Kind::of(cell) == Kind::Word && is_joined(cell);
     NAMES.split(' ').any(|name| cell.bytes.eq_ignore_ascii_case(name.as_bytes()))
         || may_be_joined && !below.iter().flat_map(|row| row.iter()).any(is_joined)
+}
+
+/// Whether all of several fields may be names.
+pub(super) fn are_names(row: &[Cell<'_>]) -> bool {
+    row.len() > 1 && row.iter().all(is_like_a_name)
 }
 
 pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {

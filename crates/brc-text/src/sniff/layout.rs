@@ -185,9 +185,10 @@ fn other_header(tables: &[SampleRows<'_>], first: usize, width: usize, header: &
     let rows = (first + 2)..table.len();
     let is_header = |row: &usize| {
         let cells = table.row(*row);
-        let are_names = || cells.len() > 1 && cells.iter().all(header::is_like_a_name);
         let columns = || Columns::of(table.iter().skip(row + 1), cells.len()).compare(cells);
-        is_empty(table.row(row - 1)) && are_names() && matches!(columns(), Comparison { alike: 0, unlike: 1.. })
+        is_empty(table.row(row - 1))
+            && header::are_names(cells)
+            && matches!(columns(), Comparison { alike: 0, unlike: 1.. })
     };
     rows.take(ROWS).find(is_header)
 }

@@ -8,11 +8,10 @@ use super::{are_distinct, is_like_a_name};
 /// The evidence if a series begins with its dates below a name, whatever the names of the other columns are: stations
 /// and products have numbers.
 pub(super) fn name_above(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> Option<&'static str> {
-    let first = row.first().filter(|cell| is_like_a_name(cell) && Kind::of(cell) == Kind::Word)?;
+    row.first().filter(|cell| is_like_a_name(cell) && Kind::of(cell) == Kind::Word)?;
     let are_dates = columns.kind(0) == Some(Kind::Time) && below.iter().all(|row| Kind::of(&row[0]) == Kind::Time);
     let are_names = row.iter().all(|cell| !cell.is_empty()) && are_distinct(row.iter().map(|cell| cell.bytes));
-    let is_alone = !below.iter().any(|row| row[0].bytes == first.bytes);
-    (are_dates && are_names && is_alone && below.len() > 1).then_some("a name above dates or times")
+    (are_dates && are_names && below.len() > 1).then_some("a name above dates or times")
 }
 
 /// The evidence if dates or times are names above text: days of a roster, hours of a timetable.
