@@ -129,7 +129,7 @@ impl TimeForm {
     }
 
     /// Whether the form has fractions of a second.
-    fn has_fraction(&self) -> bool {
+    pub(super) fn has_fraction(&self) -> bool {
         self.has(|item| item == Item::Fraction)
     }
 
@@ -183,6 +183,7 @@ impl TimeForm {
         let mut next = items.iter().enumerate();
         while let Some((index, item)) = next.next() {
             if reader.rest.is_empty() && self.may_end_before(index) {
+                reader.parts.is_altered = true;
                 break;
             }
             if let Some([Item::Second, Item::Literal(point), Item::Fraction, ..]) = items.get(index.wrapping_sub(1)..)
@@ -190,6 +191,7 @@ impl TimeForm {
             {
                 // A fraction may also be missing before a zone.
                 next.next();
+                reader.parts.is_altered = true;
                 continue;
             }
             let beside = [index.checked_sub(1), Some(index + 1)].map(|beside| items.get(beside?));
@@ -224,7 +226,7 @@ impl TimeForm {
             })
     }
 
-    /// Whether a time can be written without loss: the form has terms for its minutes, seconds, fraction and century.
+    /// Whether a time can be written without loss: the form has terms for its clock, minutes, seconds, fraction and century.
     pub(super) fn expresses(&self, parts: &Parts) -> bool {
         let seconds = parts.seconds.unwrap_or(0);
         let has = |wanted: Item| self.has(|item| item == wanted || item == Item::Epoch);
@@ -232,7 +234,8 @@ impl TimeForm {
             let (year, ..) = calendar::date_of(self.local(parts).0);
             !self.has(|item| item == Item::ShortYear) || (1969..=2068).contains(&year)
         };
-        (seconds % 60 == 0 || has(Item::Second))
+        (seconds == 0 || self.has_clock())
+            && (seconds % 60 == 0 || has(Item::Second))
             && (seconds / 60 % 60 == 0 || has(Item::Minute))
             && (parts.nanos == 0 || self.has_fraction())
             && (parts.days.is_none() || has_century())
