@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch, types::Int32Type};
+use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, types::Int32Type};
 use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take;
@@ -13,8 +14,10 @@ use brc_core::{
     Batch, BatchWriter, BitmapBuffer, Column, Dictionary, Error, Field, LogicalType, Progress, Result, Run, Schema,
     Table,
 };
-use brc_encodings::{CreateOptions, Output, OutputOptions, RejectLog, arrow_stream, by_name, convert};
-use brc_testing::{Cell, Delivery, MemoryTable, Typed};
+use brc_encodings::{
+    CreateOptions, Input, OpenOptions, Output, OutputOptions, RejectLog, arrow_stream, by_name, convert, for_input,
+};
+use brc_testing::{Cell, Delivery, MemoryTable, Typed, read};
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -67,6 +70,7 @@ fn a_stream_has_the_same_rows_as_a_file() {
             let file = of_file(written(&table, file, 1).unwrap());
             let bytes = written(&table, arrow_stream(table.schema(), Vec::new()), 1).unwrap();
             assert!(written(&table, arrow_stream(table.schema(), Vec::new()), 3).unwrap() == bytes, "by three threads");
+            assert_eq!(read_back(&bytes, 2).unwrap(), texts(&read(&table, 1).unwrap()));
             let (schema, stream) = of_stream(bytes, splits * 2);
             assert_eq!((stream.num_rows(), stream.num_columns()), (rows, file.num_columns()));
             for (index, (one, other)) in stream.columns().iter().zip(file.columns()).enumerate() {
@@ -80,6 +84,79 @@ fn a_stream_has_the_same_rows_as_a_file() {
             }
         }
     }
+}
+
+/// The rows that are read from a stream, as text.
+fn read_back(bytes: &[u8], threads: usize) -> Result<Vec<Vec<String>>> {
+    Ok(texts(&read(opened(bytes)?.as_ref(), threads)?))
+}
+
+fn opened(bytes: &[u8]) -> Result<Box<dyn Table>> {
+    let input = Input::from_stream("-".into(), Box::new(Cursor::new(bytes.to_vec())))?;
+    for_input(&input)?.open(input, &OpenOptions::default())
+}
+
+fn texts(typed: &Typed) -> Vec<Vec<String>> {
+    let types = typed.schema.fields().iter().map(|field| field.logical_type);
+    let columns = types.zip(&typed.columns);
+    columns.map(|(logical_type, cells)| cells.iter().map(|cell| cell.to_text(logical_type)).collect()).collect()
+}
+
+/// A stream is either read up to a whole record batch, with a note, or refused.
+#[test]
+fn streams_that_were_cut_off_are_refused_or_noted() {
+    let typed = Typed::of_every_type(60, |row, column| (row + column) % 5 == 0);
+    let table = MemoryTable::new(&typed, Delivery { split_rows: 20, ..Delivery::default() });
+    let bytes = written(&table, arrow_stream(table.schema(), Vec::new()), 1).unwrap();
+    let mut noted = Vec::new();
+    for length in (0..bytes.len()).filter(|length| length % 8 == 0 || length % 61 == 0) {
+        if let Ok(table) = opened(&bytes[..length]) {
+            assert!(table.notes().iter().any(|note| note.contains("cut off")), "{length} of {}", bytes.len());
+            let rows = read(table.as_ref(), 1).unwrap().rows();
+            assert_eq!(Some(rows as u64), table.rows());
+            noted.push(rows);
+        }
+    }
+    assert_eq!(noted, [0, 20, 40, 60]);
+    assert!(opened(&bytes).unwrap().notes().is_empty());
+    for more in [&bytes[..], b"0123456789"] {
+        let error = opened(&[&bytes, more].concat()).err().unwrap().to_string();
+        assert!(error.contains("more bytes after the end"), "{error}");
+    }
+}
+
+#[test]
+fn damaged_messages_of_streams_are_refused() {
+    let typed = Typed::of_every_type(10, |_, _| false);
+    let table = MemoryTable::new(&typed, Delivery::default());
+    let bytes = written(&table, arrow_stream(table.schema(), Vec::new()), 1).unwrap();
+    for at in 0..bytes.len() {
+        for bit in [0, 5] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << bit;
+            // Streams have no checksums: values may differ, but reading must end.
+            _ = opened(&damaged).and_then(|table| read(table.as_ref(), 1));
+        }
+    }
+}
+
+#[test]
+fn dictionaries_that_are_replaced_are_refused() {
+    let schema = arrow_schema::Schema::new(vec![arrow_schema::Field::new_dictionary(
+        "s",
+        DataType::Int32,
+        DataType::Utf8,
+        true,
+    )]);
+    let mut bytes = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut bytes, &schema).unwrap();
+    for strings in [["a", "b"], ["c", "b"]] {
+        let column: DictionaryArray<Int32Type> = strings.into_iter().collect();
+        writer.write(&RecordBatch::try_new(Arc::new(schema.clone()), vec![Arc::new(column)]).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+    let error = read_back(&bytes, 1).unwrap_err().to_string();
+    assert!(error.contains("a dictionary that replaces another"), "{error}");
 }
 
 #[test]

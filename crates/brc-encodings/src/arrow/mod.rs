@@ -1,4 +1,4 @@
-//! Apache Arrow's file format: columns in the memory layout of the programs that use them.
+//! Apache Arrow's file and stream formats: columns in the memory layout of the programs that use them.
 //!
 //! The library parses the flatbuffers of the metadata. Buffers are read and written here: each separately, so that only
 //! projected columns are read; they are checked, and borrowed in place if batches have the same layout.
@@ -12,6 +12,7 @@ mod encoder;
 mod layout;
 mod lz4_frame;
 mod messages;
+mod outline;
 mod scanner;
 mod stream;
 pub(crate) mod stream_writer;
@@ -24,8 +25,9 @@ use crate::description::{Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified, read_all};
 use crate::input::Input;
 use brc_compress::Compression;
-use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, Progress, ReadAt, Result, Schema, Table};
 use codec::Codec;
+use outline::Outline;
 use table::ArrowTable;
 use writer::{MAGIC, Writer};
 
@@ -101,16 +103,18 @@ const FIRST_BYTES: usize = 64;
 fn table(mut input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     let path = input.path.clone();
     input.extend_prefix(FIRST_BYTES)?;
-    if stream::is_stream(&input.prefix) {
-        return Err(Error::unsupported(&path, stream::REFUSED));
-    }
+    let is_stream = stream::is_stream(&input.prefix);
     if input.prefix.starts_with(FEATHER_1) {
         return Err(Error::unsupported(&path, FEATHER_1_REFUSED));
     }
-    if !input.prefix.starts_with(MAGIC) {
+    if !is_stream && !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));
     }
-    let table = ArrowTable::open(path, input.into_file(options.longest_copy)?, options)?;
+    let file = input.into_file(options.longest_copy)?;
+    let bytes = file.length().map_err(Error::io(&path, "open"))?;
+    let read = if is_stream { Outline::of_stream } else { Outline::of_file };
+    let outline = read(&path, &file, bytes)?;
+    let table = ArrowTable::open(file, bytes, outline, options)?;
     options.check_schema(&table.path, &table.schema)?;
     Ok(table)
 }

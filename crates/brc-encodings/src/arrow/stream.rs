@@ -1,12 +1,10 @@
-//! Arrow's stream format, which is not supported for reading: it has no footer that locates its batches. It is
-//! recognised so that the error can say what to do.
+//! Arrow's stream format: messages one after another, without a footer that locates them.
 
+use super::layout;
 use super::messages::CONTINUATION;
-use arrow_ipc::{MessageHeader, root_as_message};
-
-/// The error for a stream.
-pub(super) const REFUSED: &str = "is an arrow stream; only arrow files are read: write it with pyarrow.ipc.new_file or \
-                                  pyarrow.feather.write_feather (polars: write_ipc)";
+use arrow_ipc::{Block, MessageHeader, root_as_message};
+use brc_core::{Error, ReadAt, Result};
+use std::path::Path;
 
 /// Whether these first bytes are a stream's: a schema message.
 pub(super) fn is_stream(prefix: &[u8]) -> bool {
@@ -26,14 +24,59 @@ pub(super) fn is_stream(prefix: &[u8]) -> bool {
 /// The maximum plausible size of a stream's schema in bytes.
 const LONGEST_SCHEMA: usize = 16 << 20;
 
+/// A stream of messages.
+pub(super) struct Stream<'a> {
+    pub(super) path: &'a Path,
+    pub(super) file: &'a dyn ReadAt,
+    pub(super) length: u64,
+}
+
+impl Stream<'_> {
+    /// The metadata and the location of the message at an offset; `None` at the end of the stream.
+    pub(super) fn message(&self, name: &str, at: u64) -> Result<Option<(Vec<u8>, Block)>> {
+        let cut_off = || Error::corrupt(self.path, name, "the file ends within it");
+        let prefix = self.bytes(at, (self.length - at).min(PREFIX))?;
+        if prefix.is_empty() {
+            return Ok(None);
+        }
+        let size = prefix.strip_prefix(&CONTINUATION).ok_or_else(|| match prefix.len() as u64 == PREFIX {
+            true => Error::corrupt(self.path, name, "its message does not begin as messages do"),
+            false => cut_off(),
+        })?;
+        let size = u64::from(u32::from_le_bytes(size.try_into().map_err(|_| cut_off())?));
+        if size == 0 {
+            return Ok(None);
+        }
+        let whole = PREFIX + size;
+        if at + whole > self.length {
+            return Err(cut_off());
+        }
+        let metadata = self.bytes(at, whole)?;
+        let body = layout::message(&metadata).map_err(|fault| fault.at(self.path, name))?.bodyLength();
+        let is_inside = u64::try_from(body).is_ok_and(|body| body <= self.length - at - whole);
+        let lengths = (i64::try_from(at), i32::try_from(whole));
+        match lengths {
+            (Ok(at), Ok(whole)) if is_inside => Ok(Some((metadata, Block::new(at, whole, body)))),
+            _ => Err(cut_off()),
+        }
+    }
+
+    fn bytes(&self, at: u64, length: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; length as usize];
+        let read = self.file.read_full_at(&mut bytes, at).map_err(Error::io(self.path, "read"))?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+}
+
+/// The length of a continuation marker and the length of the metadata.
+pub(super) const PREFIX: u64 = 8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Input, OpenOptions};
     use arrow_ipc::writer::StreamWriter;
     use arrow_schema::{DataType, Field, Schema};
-    use brc_core::Error;
-    use std::io::Cursor;
 
     fn stream(columns: usize) -> Vec<u8> {
         let fields: Vec<_> =
@@ -49,18 +92,6 @@ mod tests {
         assert!(is_stream(&stream(3)));
         let wide = stream(2000);
         assert!(wide.len() > 100_000 && is_stream(&wide[..64 << 10]));
-    }
-
-    #[test]
-    fn streams_are_reported_as_unsupported() {
-        for name in ["-", "t.arrows", "t.arrow"] {
-            let input = Input::from_stream(name.into(), Box::new(Cursor::new(stream(3)))).unwrap();
-            let encoding = crate::for_input(&input).unwrap();
-            match encoding.open(input, &OpenOptions::default()) {
-                Err(Error::Unsupported { reason, .. }) => assert!(reason.contains("pyarrow.ipc.new_file"), "{reason}"),
-                other => panic!("{name}: {:?}", other.err()),
-            }
-        }
     }
 
     #[test]

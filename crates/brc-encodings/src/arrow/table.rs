@@ -5,15 +5,16 @@ use super::bounds::{self, BOUNDS};
 use super::buffers::{Buffers, ReadError};
 use super::layout::{self, BatchLayout, BlockRange};
 use super::messages::{DECIMAL_BITS, value_of};
+use super::outline::Outline;
 use super::scanner::ArrowScanner;
 use super::types::{self, Columns, FileColumn, LayoutCounts};
-use super::writer::{self, CHECKSUMS, MAGIC};
-use crate::columnar::footer::{Footer, check_rest};
+use super::writer::{self, CHECKSUMS};
+use crate::columnar::footer::check_rest;
 use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
 use crate::encoding::OpenOptions;
 use crate::input_file::InputFile;
 use arrow_array::{Array, ArrayRef};
-use arrow_ipc::{Block, MetadataVersion, root_as_footer};
+use arrow_ipc::Block;
 use arrow_schema::DataType;
 use brc_core::{
     ByteStrings, ColumnStatistics, Dictionary, Error, Field, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema,
@@ -72,81 +73,40 @@ pub(super) struct StringDictionary {
 }
 
 impl ArrowTable {
-    pub(super) fn open(path: PathBuf, file: InputFile, options: &OpenOptions) -> Result<Self> {
-        let bytes = file.length().map_err(Error::io(&path, "open"))?;
-        let file_footer = Footer::read(&path, &file, bytes, MAGIC)?;
-        let (end, is_own) = (file_footer.start, file_footer.is_own);
-        let in_footer = |reason: &str| Error::corrupt(&path, "footer", reason);
-        let footer = root_as_footer(&file_footer.bytes).map_err(|error| in_footer(&format!("malformed: {error}")))?;
-        let about = |key: &str| value_of(footer.custom_metadata(), key);
-        let created_by = about("created_by").map(str::to_owned);
-        file_footer.check_writer(&path, created_by.as_deref())?;
-        check_version(&path, footer.version())?;
-        let flat_schema = footer.schema().ok_or_else(|| in_footer("it has no schema"))?;
-        let pairs = flat_schema.custom_metadata().into_iter().flatten();
-        let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
+    /// Opens a file of `bytes` bytes.
+    pub(super) fn open(file: InputFile, bytes: u64, outline: Outline<'_>, options: &OpenOptions) -> Result<Self> {
+        let path = outline.path;
+        let flat_schema = outline.schema()?;
         let columns = types::columns(flat_schema);
         let Columns { supported: mut columns, trailing, unsupported_columns, note } =
             columns.map_err(|fault| match fault {
-                Fault::Corrupt(reason) => in_footer(&reason),
-                Fault::Unsupported(reason) => Error::unsupported(&path, reason),
+                Fault::Corrupt(reason) => outline.corrupt(&reason),
+                Fault::Unsupported(reason) => Error::unsupported(path, reason),
             })?;
-        let field = |column: &FileColumn| Field {
-            name: column.name.clone(),
-            logical_type: column.logical_type,
-            nullable: column.nullable,
-        };
-        let mut begins_with: Vec<_> = columns.iter().map(field).collect();
-        if let Some(scales) = about(SCALES).filter(|_| is_own) {
-            with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
-            for (first, column) in begins_with.iter_mut().zip(&columns) {
-                if column.logical_type != first.logical_type {
-                    // The schema message is written before it is known that a decimal has nineteen digits.
-                    first.logical_type = LogicalType::decimal(column.logical_type.scale());
-                }
-            }
-        }
+        let begins_with = restore_types(&mut columns, &outline);
         columns.iter_mut().for_each(|column| column.logical_type = options.as_read(column.logical_type));
-        let fields = columns.iter().map(field);
-        let schema = columnar::schema(&path, fields.collect(), unsupported_columns)?.with_metadata(metadata.clone());
-        let begins_with = Schema::new(begins_with).map_err(|error| in_footer(&error.to_string()))?;
-        let begins_with = begins_with.with_metadata(metadata);
-        let blocks = Blocks { path: &path, file: &file, end, columns: &columns, trailing };
-        let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
-        let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
-        if file.is_remote() {
-            let ranges = batches.iter().chain(&dictionaries).filter_map(|block| BlockRange::of(block, end).ok());
-            file.expect(ranges.map(|location| location.start..location.body_start()).collect());
-        }
-        let mut checksums = if is_own {
-            let count = batches.len() * (columns.len() + 1) + dictionaries.len();
-            let found = about(CHECKSUMS).and_then(seal::from_text);
-            let found = found.filter(|found| found.len() == count);
-            found.ok_or_else(|| in_footer("there is not one checksum for each buffer"))?.into_iter()
-        } else {
-            Vec::new().into_iter()
-        };
-        let batches: Vec<_> = (batches.iter().enumerate())
-            .map(|(index, block)| blocks.batch(index, block, &mut checksums))
-            .collect::<Result<_>>()?;
-        let dictionaries = (dictionaries.iter().enumerate())
-            .map(|(index, block)| blocks.dictionary(index, block, checksums.next()))
-            .collect::<Result<_>>()?;
+        let pairs = flat_schema.custom_metadata().into_iter().flatten();
+        let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
+        let fields = columns.iter().map(FileColumn::field).collect();
+        let schema = columnar::schema(path, fields, unsupported_columns)?.with_metadata(metadata.clone());
+        let begins_with = Schema::new(begins_with).map_err(|error| outline.corrupt(&error.to_string()))?;
+        let blocks = Blocks { path, file: &file, end: outline.end, columns: &columns, trailing };
+        let (batches, dictionaries) = blocks.read_all(&outline)?;
         Ok(Self {
             splits: splits(&batches, options.row_group_bytes.unwrap_or(SPLIT_BYTES)),
             loaded: columns.iter().map(|_| Mutex::default()).collect(),
-            path,
-            file,
             bytes,
-            end,
-            is_own,
-            created_by,
+            end: outline.end,
+            is_own: outline.is_own(),
+            created_by: outline.created_by().map(str::to_owned),
             schema,
-            begins_with,
-            notes: note.into_iter().collect(),
+            begins_with: begins_with.with_metadata(metadata),
+            notes: outline.note.iter().cloned().chain(note).collect(),
+            path: path.to_owned(),
             columns,
             batches,
             dictionaries,
+            file,
         })
     }
 
@@ -198,7 +158,9 @@ impl ArrowTable {
         for (index, block) in self.dictionaries.iter().enumerate().filter(|(_, block)| block.id == id) {
             let location = format!("dictionary {index} of column '{}'", column.name);
             if !block.is_delta && !arrays.is_empty() {
-                return Err(Error::corrupt(&self.path, location, "there is a dictionary for it already"));
+                let reason =
+                    format!("column '{}' has a dictionary that replaces another, which brc does not read", column.name);
+                return Err(Error::unsupported(&self.path, reason));
             }
             arrays.push(self.values(column, block).map_err(|fault| fault.at(&self.path, &location))?);
         }
@@ -245,18 +207,19 @@ impl ArrowTable {
     }
 }
 
-/// Checks that the metadata have a supported version.
-fn check_version(path: &Path, version: MetadataVersion) -> Result<()> {
-    if version < MetadataVersion::V4 {
-        return Err(Error::unsupported(path, "is of a version from before 2017"));
+/// Gives the columns of a file of `brc` the types of their values. Returns the fields as the schema message at the start
+/// of the file has them, which is written before it is known that a decimal has nineteen digits.
+fn restore_types(columns: &mut [FileColumn], outline: &Outline<'_>) -> Vec<Field> {
+    let mut begins_with: Vec<Field> = columns.iter().map(FileColumn::field).collect();
+    if let Some(scales) = outline.metadata(SCALES).filter(|_| outline.is_own()) {
+        with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
+        for (first, column) in begins_with.iter_mut().zip(columns) {
+            if column.logical_type != first.logical_type {
+                first.logical_type = LogicalType::decimal(column.logical_type.scale());
+            }
+        }
     }
-    if version > MetadataVersion::V5 {
-        // Version 1 has the number 0.
-        let (found, newest) = (i32::from(version.0) + 1, MetadataVersion::V5.0 + 1);
-        let reason = format!("its metadata are of version {found}; this program reads up to {newest}");
-        return Err(Error::unsupported(path, reason));
-    }
-    Ok(())
+    begins_with
 }
 
 /// The first record batch of each split, and the end of the last.
@@ -278,7 +241,7 @@ fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
 /// What is needed to parse the metadata of blocks.
 struct Blocks<'a> {
     path: &'a Path,
-    file: &'a dyn ReadAt,
+    file: &'a InputFile,
     end: u64,
     columns: &'a [FileColumn],
     /// The nodes and buffers of record batches after the last supported column.
@@ -286,6 +249,29 @@ struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
+    fn read_all(&self, outline: &Outline<'_>) -> Result<(Vec<BatchLayout>, Vec<DictionaryBlock>)> {
+        let (batches, dictionaries) = (&outline.batches, &outline.dictionaries);
+        if self.file.is_remote() {
+            let ranges = batches.iter().chain(dictionaries).filter_map(|block| BlockRange::of(block, self.end).ok());
+            self.file.expect(ranges.map(|location| location.start..location.body_start()).collect());
+        }
+        let mut checksums = if outline.is_own() {
+            let count = batches.len() * (self.columns.len() + 1) + dictionaries.len();
+            let found = outline.metadata(CHECKSUMS).and_then(seal::from_text);
+            let found = found.filter(|found| found.len() == count);
+            found.ok_or_else(|| outline.corrupt("there is not one checksum for each buffer"))?.into_iter()
+        } else {
+            Vec::new().into_iter()
+        };
+        let batches = (batches.iter().enumerate())
+            .map(|(index, block)| self.batch(index, block, &mut checksums))
+            .collect::<Result<_>>()?;
+        let dictionaries = (dictionaries.iter().enumerate())
+            .map(|(index, block)| self.dictionary(index, block, checksums.next()))
+            .collect::<Result<_>>()?;
+        Ok((batches, dictionaries))
+    }
+
     fn batch(&self, index: usize, block: &Block, checksums: &mut impl Iterator<Item = u32>) -> Result<BatchLayout> {
         let name = format!("record batch {index}");
         let (location, metadata) = self.metadata(&name, block)?;
@@ -374,7 +360,8 @@ impl Table for ArrowTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_ipc::{Endianness, FooterArgs, SchemaArgs};
+    use crate::arrow::writer::MAGIC;
+    use arrow_ipc::{Endianness, FooterArgs, MetadataVersion, SchemaArgs};
     use flatbuffers::FlatBufferBuilder;
     use std::io::Write;
 
@@ -400,7 +387,11 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         let length = (footer.len() as u32).to_le_bytes();
         file.write_all(&[&MAGIC[..], b"\0\0", footer, &length, MAGIC].concat()).unwrap();
-        match ArrowTable::open("t.arrow".into(), file.into(), &OpenOptions::default()) {
+        let (path, file) = (Path::new("t.arrow"), InputFile::from(file));
+        let length = file.length().unwrap();
+        let table = Outline::of_file(path, &file, length)
+            .and_then(|outline| ArrowTable::open(file, length, outline, &OpenOptions::default()));
+        match table {
             Err(error @ Error::Unsupported { .. }) => error.to_string(),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("opened"),

@@ -3,10 +3,10 @@
 use super::messages::{EXTENSION, UUID, value_of};
 use crate::columnar::arrow_columns::logical_type;
 use crate::columnar::{Fault, guarded};
-use arrow_ipc::{Field, Int, Schema as FlatSchema, Type, UnionMode};
+use arrow_ipc::{Field as FlatField, Int, Schema as FlatSchema, Type, UnionMode};
 use arrow_schema::DataType;
 use brc_core::names::{renamed, unique_names};
-use brc_core::{LogicalType, UnsupportedColumn};
+use brc_core::{Field, LogicalType, UnsupportedColumn};
 
 /// The width of codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,11 @@ pub(super) struct FileColumn {
 }
 
 impl FileColumn {
+    /// The field of the table.
+    pub(super) fn field(&self) -> Field {
+        Field { name: self.name.clone(), logical_type: self.logical_type, nullable: self.nullable }
+    }
+
     /// The values of its dictionary as a plain column.
     pub(super) fn of_values(&self) -> Self {
         let views = usize::from(self.stored == DataType::BinaryView);
@@ -157,7 +162,7 @@ const MAX_NESTING: usize = 64;
 
 impl LayoutCounts {
     /// Adds the nodes and buffers of a column; `None` if they are unknown for its type.
-    fn add(&mut self, field: Field<'_>, depth: usize) -> Option<()> {
+    fn add(&mut self, field: FlatField<'_>, depth: usize) -> Option<()> {
         self.nodes += 1;
         if field.dictionary().is_some() {
             self.buffers += 2;
@@ -189,7 +194,7 @@ impl LayoutCounts {
 
 /// # Errors
 /// The actual type, with an article, if a table cannot hold it.
-fn column(field: Field<'_>) -> Result<FileColumn, String> {
+fn column(field: FlatField<'_>) -> Result<FileColumn, String> {
     if let Some(int) = field.type_as_int()
         && Width::of(int).is_none()
     {

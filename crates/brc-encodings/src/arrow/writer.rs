@@ -6,6 +6,7 @@ use super::NAME;
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
 use super::messages::{self, ColumnBuffers, padding};
+use super::outline::CREATED_BY;
 use crate::columnar::seal;
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
@@ -146,7 +147,7 @@ impl BatchWriter for Writer {
             self.checksums.push(crc_fast::crc32_iscsi(&out[start..]));
         }
         out.extend_from_slice(&END);
-        let about = [("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
+        let about = [(CREATED_BY, seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
         let mut footer = messages::footer(&self.schema, &dictionaries, &self.batches, &about);
         if !seal::seal(&mut footer) {
             return Err(Error::Usage("arrow has no room for the checksum of the footer".into()));
