@@ -1,8 +1,14 @@
 //! Writes fields, with quotes where they are needed to read the value back unchanged.
 
+use crate::Form;
 use crate::charset::BYTE_ORDER_MARK;
 use crate::dialect::{Delimiter, Dialect};
 use crate::typed::NullTokens;
+use brc_core::{
+    ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value, append, decimal,
+    value::write_float,
+};
+use std::ops::Range;
 
 /// Writes fields in a dialect.
 #[derive(Debug, Clone)]
@@ -13,6 +19,8 @@ pub struct FieldWriter {
     line_end: &'static [u8],
     nulls: NullTokens,
     comment: Option<Vec<u8>>,
+    /// The bytes that need quotes wherever they are in a value.
+    special: [bool; 256],
     /// Whether the table has a single column, in which readers may take other bytes for delimiters.
     is_alone: bool,
 }
@@ -22,24 +30,33 @@ impl FieldWriter {
     /// a field needs them.
     #[must_use]
     pub fn new(dialect: &Dialect, columns: usize) -> Self {
+        let delimiter = match dialect.delimiter {
+            Delimiter::Byte(byte) => byte,
+            Delimiter::Blanks => b' ',
+        };
+        let quote = dialect.quote.unwrap_or(b'"');
+        let is_alone = columns == 1;
+        let mut special = [false; 256];
+        let others: &[u8] = if is_alone { b",;\t|" } else { b"" };
+        for byte in [delimiter, quote, b'\n', b'\r'].iter().chain(&dialect.escape).chain(others) {
+            special[usize::from(*byte)] = true;
+        }
         Self {
-            delimiter: match dialect.delimiter {
-                Delimiter::Byte(byte) => byte,
-                Delimiter::Blanks => b' ',
-            },
-            quote: dialect.quote.unwrap_or(b'"'),
+            delimiter,
+            quote,
             escape: dialect.escape,
             line_end: dialect.line_end.bytes(),
             nulls: NullTokens::new(&dialect.null_tokens),
             comment: dialect.comment.as_ref().map(|comment| comment.as_bytes().to_vec()),
-            is_alone: columns == 1,
+            special,
+            is_alone,
         }
     }
 
     /// Appends a value, quoted if it would not be read back unchanged, including by readers that detect the dialect,
     /// which may for example trim blanks.
     pub fn value(&self, value: &[u8], out: &mut Vec<u8>) {
-        if !self.needs_quotes(value) {
+        if !self.has_special(value) && !self.is_misleading(value) {
             return out.extend_from_slice(value);
         }
         out.push(self.quote);
@@ -52,46 +69,147 @@ impl FieldWriter {
         out.push(self.quote);
     }
 
-    fn needs_quotes(&self, value: &[u8]) -> bool {
-        if begins_like_comment(value) {
-            return true;
+    /// Appends the value at `range` of a larger buffer.
+    #[inline]
+    fn value_in(&self, bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+        let value = &bytes[range.clone()];
+        // For 16 bytes at once, a few instructions show that none is special.
+        let is_plain = bytes[range.start..]
+            .first_chunk()
+            .is_some_and(|first: &[u8; 16]| value.len() <= first.len() && !self.is_alone && !self.any_special(first));
+        if (is_plain || !self.has_special(value)) && !self.is_misleading(value) {
+            append(bytes, range, out);
+        } else {
+            self.value(value, out);
         }
-        let [first, .., last] = value else {
-            return value.first().is_none_or(|byte| self.is_special(*byte) || is_odd_end(*byte)) || self.is_null(value);
-        };
-        is_odd_end(*first)
-            || matches!(last, b' ' | b'\t')
-            || value.iter().any(|byte| self.is_special(*byte))
+    }
+
+    /// Whether a value has a special byte.
+    #[inline]
+    fn has_special(&self, value: &[u8]) -> bool {
+        // No branch per byte.
+        value.iter().fold(false, |any, &byte| any | self.special[usize::from(byte)])
+    }
+
+    /// The same for 16 bytes, of a table with several columns.
+    #[inline]
+    fn any_special(&self, bytes: &[u8; 16]) -> bool {
+        let (delimiter, quote, escape) = (self.delimiter, self.quote, self.escape.unwrap_or(self.quote));
+        let is_special =
+            |byte| (byte == delimiter) | (byte == quote) | (byte == escape) | (byte == b'\n') | (byte == b'\r');
+        bytes.iter().fold(false, |any, &byte| any | is_special(byte))
+    }
+
+    /// Whether a value may be read as something else, though it has no special bytes: as a null, a comment, or trimmed.
+    #[inline]
+    fn is_misleading(&self, value: &[u8]) -> bool {
+        let (Some(first), Some(last)) = (value.first(), value.last()) else { return true };
+        is_blank(*first)
+            || is_blank(*last)
+            || begins_like_comment(value)
             || value.starts_with(BYTE_ORDER_MARK)
             || self.comment.as_ref().is_some_and(|comment| value.starts_with(comment))
-            || self.is_null(value)
-    }
-
-    fn is_special(&self, byte: u8) -> bool {
-        byte == self.delimiter
-            || byte == self.quote
-            || matches!(byte, b'\n' | b'\r')
-            || Some(byte) == self.escape
-            || self.is_alone && matches!(byte, b',' | b';' | b'\t' | b'|')
-    }
-
-    fn is_null(&self, value: &[u8]) -> bool {
-        self.nulls.contain(value)
+            || self.nulls.contain(value)
     }
 
     /// Appends a null.
-    pub fn null(&self, out: &mut Vec<u8>) {
+    fn null(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.nulls.first().unwrap_or_default());
     }
 
-    /// Appends a delimiter.
-    pub fn delimiter(&self, out: &mut Vec<u8>) {
-        out.push(self.delimiter);
+    /// Appends a row.
+    #[inline]
+    pub fn row(&self, columns: &[ColumnFields<'_>], row: usize, out: &mut Vec<u8>) {
+        for (index, column) in columns.iter().enumerate() {
+            if index > 0 {
+                out.push(self.delimiter);
+            }
+            column.write(row, out);
+        }
+        out.extend_from_slice(self.line_end);
     }
 
-    /// Appends a line end.
-    pub fn end_row(&self, out: &mut Vec<u8>) {
+    /// Appends a line of names.
+    pub fn header<'n>(&self, names: impl IntoIterator<Item = &'n str>, out: &mut Vec<u8>) {
+        for (index, name) in names.into_iter().enumerate() {
+            if index > 0 {
+                out.push(self.delimiter);
+            }
+            self.value(name.as_bytes(), out);
+        }
         out.extend_from_slice(self.line_end);
+    }
+
+    /// The fields of a column without runs. `form` is how its values are written, if not in the usual form.
+    #[must_use]
+    pub fn column<'a>(
+        &'a self,
+        column: &Column<'a>,
+        logical_type: LogicalType,
+        form: Option<Form>,
+    ) -> ColumnFields<'a> {
+        let is_number = logical_type.is_numeric() && logical_type.physical() == PhysicalType::Integers;
+        let kind = match (column.data, form) {
+            (Data::Integers(_) | Data::Floats(_), Some(form)) => Kind::Formed(form, logical_type),
+            (Data::Integers(values), None) if is_number => Kind::Numbers(values, logical_type.scale()),
+            (Data::Bytes(strings), _) => Kind::Strings(strings),
+            (Data::Codes { codes, dictionary }, _) => Kind::Codes(codes, dictionary),
+            (Data::Floats(values), None) if logical_type == LogicalType::Float64 => Kind::Floats(values),
+            (Data::Floats(_) | Data::Integers(_) | Data::Runs { .. }, _) => Kind::Others(logical_type),
+        };
+        ColumnFields { writer: self, column: *column, has_nulls: column.has_nulls(), kind }
+    }
+}
+
+/// The fields of a column, for [`FieldWriter::row`].
+pub struct ColumnFields<'a> {
+    writer: &'a FieldWriter,
+    column: Column<'a>,
+    has_nulls: bool,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Numbers(Integers<'a>, u8),
+    Floats(&'a [f64]),
+    Strings(ByteStrings<'a>),
+    Codes(&'a [u32], &'a Dictionary),
+    Formed(Form, LogicalType),
+    /// Values whose text never needs quotes.
+    Others(LogicalType),
+}
+
+impl ColumnFields<'_> {
+    /// Appends the field of a row.
+    #[inline]
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        if self.has_nulls && !self.column.is_valid(row) {
+            return self.writer.null(out);
+        }
+        match self.kind {
+            Kind::Numbers(values, scale) => decimal::format(values.get(row), scale, out),
+            Kind::Floats(values) => write_float(values[row], out),
+            Kind::Strings(strings) => {
+                let (offsets, bytes) = strings.parts();
+                self.writer.value_in(bytes, offsets[row] as usize..offsets[row + 1] as usize, out);
+            }
+            Kind::Codes(codes, dictionary) => {
+                let (bytes, range) = dictionary.place(codes[row]);
+                self.writer.value_in(bytes, range, out);
+            }
+            Kind::Formed(form, logical_type) => {
+                if let Some(value) = Value::of_row(&self.column, row) {
+                    let mut text = Vec::with_capacity(40);
+                    form.write(value, logical_type, &mut text);
+                    self.writer.value(&text, out);
+                }
+            }
+            Kind::Others(logical_type) => {
+                if let Some(value) = Value::of_row(&self.column, row) {
+                    value.write(logical_type, out);
+                }
+            }
+        }
     }
 }
 
@@ -100,8 +218,8 @@ fn begins_like_comment(value: &[u8]) -> bool {
     matches!(value, [b'#' | b'%', ..] | [b'/', b'/', ..] | [b'-', b'-', ..])
 }
 
-/// Whether a byte is unusual at the start of a value: blanks, which may be trimmed.
-fn is_odd_end(byte: u8) -> bool {
+/// Whether a byte may be trimmed.
+fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 

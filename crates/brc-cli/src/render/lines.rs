@@ -15,27 +15,29 @@ pub(super) trait Lines: Send + Sync + 'static {
         b""
     }
 
-    /// Appends a row; `types` are the types of the values.
-    ///
-    /// # Errors
-    /// [`brc_core::Error::Usage`] if the format cannot express a value.
-    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()>;
+    /// Appends the rows of a batch without run-encoded columns. `types` are the types of the columns; `any` is set if rows
+    /// precede them.
+    fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], any: bool, out: &mut Vec<u8>);
 
-    /// Appends the rows of a batch without run-encoded columns. `any` is set if rows precede them.
-    ///
-    /// # Errors
-    /// As for [`Lines::row`].
-    fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], any: bool, out: &mut Vec<u8>) -> Result<()> {
+    /// Appends the rows of a batch one by one, with the text between them.
+    fn each_row(
+        &self,
+        batch: &Batch<'_>,
+        any: bool,
+        out: &mut Vec<u8>,
+        row: impl Fn(&[Option<Value<'_>>], &mut Vec<u8>),
+    ) where
+        Self: Sized,
+    {
         let mut values = Vec::with_capacity(batch.columns.len());
-        for row in 0..batch.rows {
+        for index in 0..batch.rows {
             values.clear();
-            values.extend(batch.columns.iter().map(|column| Value::of_row(column, row)));
-            if any || row > 0 {
+            values.extend(batch.columns.iter().map(|column| Value::of_row(column, index)));
+            if any || index > 0 {
                 out.extend_from_slice(self.between());
             }
-            self.row(&values, types, out)?;
+            row(&values, out);
         }
-        Ok(())
     }
 
     /// The text after the last row.
@@ -95,9 +97,11 @@ struct Encoder<L> {
 
 impl<L: Lines> Sink for Encoder<L> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        batch.without_runs(|batch| self.lines.rows(batch, &self.types, self.rows > 0, &mut self.bytes))?;
-        self.rows += batch.rows as u64;
-        Ok(())
+        batch.without_runs(|batch| {
+            self.lines.rows(batch, &self.types, self.rows > 0, &mut self.bytes);
+            self.rows += batch.rows as u64;
+            Ok(())
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::lines::{self, Lines};
 use super::{Format, cell};
 use crate::printable;
-use brc_core::{BatchWriter, LogicalType, PhysicalType, Result, Schema, Value};
+use brc_core::{Batch, BatchWriter, LogicalType, PhysicalType, Schema};
 
 pub(super) struct Markdown;
 
@@ -34,9 +34,10 @@ impl Lines for Rows {
         self.head.clone()
     }
 
-    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
-        line(values.iter().zip(types).map(|(value, of_type)| cell(*value, *of_type)), out);
-        Ok(())
+    fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], any: bool, out: &mut Vec<u8>) {
+        self.each_row(batch, any, out, |values, out| {
+            line(values.iter().zip(types).map(|(value, of_type)| cell(*value, *of_type)), out);
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::lines::{self, Lines};
 use super::{Format, plain};
-use brc_core::{BatchWriter, Error, LogicalType, Result, Schema, Value};
+use brc_core::{Batch, BatchWriter, Error, LogicalType, Result, Schema};
 use brc_query::Plan;
 
 pub(super) struct OneBrc;
@@ -38,12 +38,13 @@ impl Lines for OneBrc {
         b", "
     }
 
-    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
-        for ((value, of_type), before) in values.iter().zip(types).zip(["", "=", "/", "/"]) {
-            out.extend_from_slice(before.as_bytes());
-            plain(*value, *of_type, out);
-        }
-        Ok(())
+    fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], any: bool, out: &mut Vec<u8>) {
+        self.each_row(batch, any, out, |values, out| {
+            for ((value, of_type), before) in values.iter().zip(types).zip(["", "=", "/", "/"]) {
+                out.extend_from_slice(before.as_bytes());
+                plain(*value, *of_type, out);
+            }
+        });
     }
 
     fn end(&self) -> Vec<u8> {

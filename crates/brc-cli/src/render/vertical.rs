@@ -3,7 +3,7 @@
 use super::lines::{self, Lines};
 use super::{Format, cell, width_of};
 use crate::printable;
-use brc_core::{BatchWriter, LogicalType, Result, Schema, Value};
+use brc_core::{Batch, BatchWriter, LogicalType, Schema};
 
 pub(super) struct Vertical;
 
@@ -34,13 +34,14 @@ impl Lines for Rows {
         b"\n"
     }
 
-    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
-        for ((name, value), of_type) in self.names.iter().zip(values).zip(types) {
-            let line = format!("{name}  {}", cell(*value, *of_type));
-            out.extend_from_slice(line.trim_end().as_bytes());
-            out.push(b'\n');
-        }
-        Ok(())
+    fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], any: bool, out: &mut Vec<u8>) {
+        self.each_row(batch, any, out, |values, out| {
+            for ((name, value), of_type) in self.names.iter().zip(values).zip(types) {
+                let line = format!("{name}  {}", cell(*value, *of_type));
+                out.extend_from_slice(line.trim_end().as_bytes());
+                out.push(b'\n');
+            }
+        });
     }
 }
 

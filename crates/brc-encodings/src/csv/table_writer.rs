@@ -5,7 +5,7 @@ use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{Batch, BatchWriter, Part, PartEncoder, Result, Schema, Sink, UnsupportedReason, Value};
 use brc_text::rows::RowOptions;
-use brc_text::write::FieldWriter;
+use brc_text::write::{ColumnFields, FieldWriter};
 use brc_text::{Dialect, Form};
 use memchr::memchr;
 
@@ -39,20 +39,13 @@ impl BatchWriter for TableWriter {
             forms: self.forms.clone(),
             fields: self.fields.clone(),
             part: PartBuffer::default(),
-            formed: Vec::new(),
         })
     }
 
     fn start(&mut self) -> Vec<u8> {
         let mut text = Vec::new();
         if self.header {
-            for (index, field) in self.schema.fields().iter().enumerate() {
-                if index > 0 {
-                    self.fields.delimiter(&mut text);
-                }
-                self.fields.value(field.name.as_bytes(), &mut text);
-            }
-            self.fields.end_row(&mut text);
+            self.fields.header(self.schema.fields().iter().map(|field| field.name.as_str()), &mut text);
         }
         text
     }
@@ -63,8 +56,6 @@ struct Encoder {
     forms: Vec<Option<Form>>,
     fields: FieldWriter,
     part: PartBuffer,
-    /// A buffer for a formatted value.
-    formed: Vec<u8>,
 }
 
 impl Sink for Encoder {
@@ -79,42 +70,36 @@ impl Sink for Encoder {
 impl Encoder {
     /// Writes rows of columns without runs.
     fn rows(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let rows_before = self.part.rows_before();
+        let (rows_before, first) = (self.part.rows_before(), self.part.bytes.len());
+        let columns = batch.columns.iter().zip(self.schema.fields()).zip(&self.forms);
+        let columns: Vec<ColumnFields<'_>> =
+            columns.map(|((column, field), form)| self.fields.column(column, field.logical_type, *form)).collect();
         for row in 0..batch.rows {
             let start = self.part.bytes.len();
-            for (index, column) in batch.columns.iter().enumerate() {
-                if index > 0 {
-                    self.fields.delimiter(&mut self.part.bytes);
-                }
-                match Value::of_row(column, row) {
-                    None => self.fields.null(&mut self.part.bytes),
-                    Some(Value::Bytes(text)) if memchr(0, text).is_some() => {
-                        let refused = Refused::value(row, index, text, UnsupportedReason::NulByte);
-                        return Err(refused.into_error(rows_before, NAME, &self.schema));
-                    }
-                    Some(Value::Bytes(text)) => self.fields.value(text, &mut self.part.bytes),
-                    Some(value) => {
-                        let logical_type = self.schema.fields()[index].logical_type;
-                        match &self.forms[index] {
-                            None => value.write(logical_type, &mut self.part.bytes),
-                            Some(form) => {
-                                self.formed.clear();
-                                form.write(value, logical_type, &mut self.formed);
-                                self.fields.value(&self.formed, &mut self.part.bytes);
-                            }
-                        }
-                    }
-                }
-            }
-            self.fields.end_row(&mut self.part.bytes);
+            self.fields.row(&columns, row, &mut self.part.bytes);
             if self.part.bytes.len() - start > RowOptions::MAX_ROW {
                 let refused = Refused::row(row, UnsupportedReason::LineTooLong(RowOptions::MAX_ROW));
                 return Err(refused.into_error(rows_before, NAME, &self.schema));
             }
             self.part.count(1);
         }
-        Ok(())
+        match memchr(0, &self.part.bytes[first..]).and_then(|_| nul_byte(batch)) {
+            Some(refused) => Err(refused.into_error(rows_before, NAME, &self.schema)),
+            None => Ok(()),
+        }
     }
+}
+
+/// The first value with a NUL byte, which readers refuse.
+fn nul_byte(batch: &Batch<'_>) -> Option<Refused> {
+    let value = |row, index, column| match Value::of_row(column, row) {
+        Some(Value::Bytes(text)) if text.contains(&0) => {
+            Some(Refused::value(row, index, text, UnsupportedReason::NulByte))
+        }
+        _ => None,
+    };
+    (0..batch.rows)
+        .find_map(|row| batch.columns.iter().enumerate().find_map(|(index, column)| value(row, index, column)))
 }
 
 impl PartEncoder for Encoder {
