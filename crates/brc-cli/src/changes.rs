@@ -136,7 +136,7 @@ fn separated(columns: &[Column<'_>]) -> Vec<String> {
         let (reading, other) = match changes.assumed_separator {
             Some(AssumedSeparator::CommaOfList) => {
                 return format!(
-                    "'{name}' is text, because other columns have decimal points; if its commas are decimal marks, \
+                    "'{name}' is text, because its commas may separate the values of lists; if they are decimal marks, \
                      --type '{column}=decimal(2)' reads them"
                 );
             }

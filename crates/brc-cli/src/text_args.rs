@@ -76,7 +76,7 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "CHAR")]
     decimal: Option<String>,
 
-    /// The thousands separator: a point, a comma, an apostrophe or a space [default: detected if the values are
+    /// The thousands separator: a point, a comma, an apostrophe or 'space' [default: detected if the values are
     /// unambiguous]
     #[arg(long, value_name = "CHAR")]
     thousands: Option<String>,
@@ -148,10 +148,11 @@ impl TextArgs {
 
     /// The number format, if given.
     fn number_form(&self) -> Result<Option<GivenNumber>, Error> {
-        let (decimal, thousands) = match (&self.decimal, &self.thousands) {
+        let thousands = self.thousands.as_deref().map(|it| if it == "space" { " " } else { it });
+        let (decimal, thousands) = match (&self.decimal, thousands) {
             (None, None) => return Ok(None),
-            (Some(decimal), thousands) => (decimal.as_str(), thousands.as_deref().unwrap_or_default()),
-            (None, Some(thousands)) => (if thousands == "." { "," } else { "." }, thousands.as_str()),
+            (Some(decimal), thousands) => (decimal.as_str(), thousands.unwrap_or_default()),
+            (None, Some(thousands)) => (if thousands == "." { "," } else { "." }, thousands),
         };
         let form = NumberForm::new(decimal, thousands).map_err(|error| Error::Usage(error.to_string()))?;
         Ok(Some(GivenNumber { form, any_thousands: self.thousands.is_none() }))

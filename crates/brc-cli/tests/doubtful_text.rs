@@ -298,12 +298,9 @@ fn rows_that_describe_the_columns_are_noticed() {
 fn numbers_in_the_first_row_are_names_or_noted() {
     let place = Place::new();
     for (text, note) in [
-        ("shop,1,2,3\nA,9,2,7\nBB,3,4,1\n", "the first row names the columns, though it has numbers; --header no"),
-        (
-            "shop,1,2,7\nA,9,2,7\nBB,3,4,1\n",
-            "the first row is read as values, though its numbers may be names; --header yes",
-        ),
-        ("shop,2019\nA,9\nBB,3\n", "the first row is read as values, though its numbers may be names; --header yes"),
+        ("shop,1,2,3\nA,9,2,7\nBB,3,4,1\n", "the first row names the columns, though it may be values; --header no"),
+        ("shop,1,2,7\nA,9,2,7\nBB,3,4,1\n", "the first row is read as values, though it may be names; --header yes"),
+        ("shop,2019\nA,9\nBB,3\n", "the first row is read as values, though it may be names; --header yes"),
     ] {
         place.write("t.csv", text);
         noted(&place.run("cat t.csv"), note);
@@ -568,12 +565,63 @@ fn lists_may_have_a_name() {
     noted(&query("apple\npear\nplum\n", "select *"), note);
     for (text, is_noted) in [
         ("joe_b\nann_a\nbob_c\n", true),
+        ("Makefile\nmain.c\nutil.c\nutil.h\n", true),
+        ("__init__.py\na.py\nb.py\nc.py\n", true),
+        ("README.md\nsrc\ntests\ndocs\n", true),
+        ("localhost\n10.0.0.1\n10.0.0.2\n10.0.0.3\n", false),
+        ("WEB01\nweb02\nweb03\n", false),
         ("name\nname\nother\n", false),
         ("one line of text that is long\nand another one\n", false),
     ] {
         assert_eq!(query(text, "select count(*) as n").stderr.contains(note), is_noted, "{text}");
         assert!(rows(text).starts_with("column_1\n"), "{text}");
     }
+}
+
+#[test]
+fn first_rows_of_values_are_no_header() {
+    for text in [
+        "S1;<0.05\nS2;0.12\nS3;0.33\nS4;0.07\n",
+        "S1;<LOD;<LOD\nS2;0.12;0.4\nS3;0.33;0.3\n",
+        "a;12*\nb;13\nc;14\nd;15\n",
+        "PROJ-1;Login\nPROJ-14;Logout page\nPROJ-15;Crash\nPROJ-16;Docs\n",
+        "ENSG00000141510\tTP53\nENSG00000141511\tTP54\nENSG00000141512\tBRCA\n",
+        "hsa:10458\tBAIAP2\nhsa:10459\tMAD2\nhsa:1046\tCDX4\nhsa:107\tADCY1\n",
+    ] {
+        let count = text.lines().count();
+        assert_eq!(query(text, "select count(*) as n").text(), format!("n\n{count}\n"), "{text}");
+    }
+    let note = "the first row names the columns, though it may be values; --header no reads it as values";
+    for (text, is_noted) in [
+        ("Anna,unknown\nBen,0172 1234\nCarl,0173 1234\nDora,0174 1234\n", true),
+        ("cat;Katze\nhot dog;Wurst im Brot\nice cream;Eis\n", true),
+        ("John Smith,Engineer\nAnn Lee,Doctor\nBo Li,Lawyer\nCy Young,Pilot\n", true),
+        ("name,city\nAnna,Rome\nBen,Oslo\nCarl,Bern\n", false),
+        ("userId;orderRef\nanna;x\nben;y\ncarl;z\n", false),
+        ("name,age\nAnna,5\nBen,6\n", false),
+    ] {
+        assert_eq!(query(text, "select count(*)").stderr.contains(note), is_noted, "{text}");
+    }
+    for text in ["x,y\n1,true\n2,false\n3,true\n", "name,t\na,TRUE\nb,FALSE\n", "question,yes\nq1,true\nq2,false\n"] {
+        assert!(rows(text).starts_with(text.lines().next().unwrap()), "{text}");
+    }
+}
+
+#[test]
+fn a_number_sign_before_names_is_no_name_of_numbers() {
+    let points = "# x y\n0.1 2 0.1\n0.2 3 0.1\n";
+    assert_eq!(query(points, "select count(*) as n, sum(column_2) as s").text(), "n,s\n2,5\n");
+    let ranks = "# Name Score\n1 Ann 50\n2 Ben 48\n";
+    assert_eq!(query(ranks, "select max(Name) as n, max(Score) as s").text(), "n,s\nBen,50\n");
+}
+
+#[test]
+fn line_ends_of_two_kinds_are_noted() {
+    for text in ["a,b\r1,2\r3,4\r5,6\n", "a,b\r1,2\n3,4\n5,6\n"] {
+        noted(&query(text, "select count(*)"), "tr '\\r' '\\n' makes all line ends alike");
+    }
+    let quoted = "a,b\n1,\"x\ry\"\n3,4\n5,6\n";
+    assert!(!query(quoted, "select count(*)").stderr.contains("line ends"));
 }
 
 #[test]
@@ -601,13 +649,47 @@ fn delimiters_do_not_split_times_or_lists() {
 }
 
 #[test]
+fn numbers_that_may_be_something_else_stay_text() {
+    let lists =
+        "'v' is text because it may be written as 1234,5 or as lists of numbers; use --type 'v=decimal(2)' or --type";
+    let groups = "'v' is text because it may be written as 1234.5 or as 1.234,5; use --decimal . or --decimal ,";
+    for (values, note) in [
+        (&["8,1", "8,10", "253,0"][..], lists),
+        (&["100", "100,200", "50,60"], lists),
+        (&["433,39", "0,360", "567,488"], lists),
+        (&["330.579", "45.173", "987"], groups),
+        (&["1.234.567", "7", "10.500"], ""),
+        (&["12,50", "9,90", "15"], ""),
+        (&["2,5", "12,25", "7"], ""),
+        (&["1.375", "2", "2.5"], ""),
+        (&["0.125", "2", "3.375"], ""),
+    ] {
+        for delimiter in ["\t", ";", "|"] {
+            let row = |(index, value): (usize, &&str)| format!("r{index}{delimiter}{value}\n");
+            let text = format!("name{delimiter}v\n{}", values.iter().enumerate().map(row).collect::<String>());
+            let found = query(&text, "select max(v) as v");
+            assert_eq!(found.stderr.is_empty(), note.is_empty(), "{text}{}", found.stderr);
+            if note.is_empty() {
+                continue;
+            }
+            let found = query(&text, "select sum(v) as v");
+            assert!(found.stderr.contains(note), "{text}{}", found.stderr);
+        }
+    }
+    let spaced = "ville;pop\nParis;2 145 906\nBrest;139 456\nSein;806\n";
+    assert_eq!(query(spaced, "select sum(pop) as n").text(), "n\n2286168\n");
+    let phones = "name;phone\nAnna;555 123 456\nBen;555 123 457\n";
+    assert_eq!(query(phones, "select max(phone) as n").text(), "n\n555 123 457\n");
+}
+
+#[test]
 fn commas_in_numbers_may_separate_several() {
     let beside_points = "id,rating,genres\n1,4.5,\"28,12\"\n2,3.5,\"18,35\"\n3,4.0,16\n";
     assert_eq!(rows(beside_points), beside_points);
     let found = query(beside_points, "select max(genres)");
     noted(
         &found,
-        "'genres' is text, because other columns have decimal points; if its commas are decimal marks, --type",
+        "'genres' is text, because its commas may separate the values of lists; if they are decimal marks, --type",
     );
     let tabs = "version\tprice\n1.5\t2,50\n1.6\t13,25\n";
     assert_eq!(query(tabs, "select max(price) as most").text(), "most\n13.25\n");

@@ -94,6 +94,10 @@ const GROUPED: u32 = 1 << 20;
 const SHORT_GROUP: u32 = 1 << 19;
 /// Some number in another form has a separator after one or two digits.
 const SHORT_LEAD: u32 = 1 << 21;
+/// The decimals of some number in another form end in a zero.
+const ENDS_IN_ZERO: u32 = 1 << 22;
+/// Some number has blanks between digits, and no decimals: it may be a phone number.
+const SPACED_DIGITS: u32 = 1 << 23;
 
 impl Default for Seen {
     fn default() -> Self {

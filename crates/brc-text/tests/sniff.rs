@@ -437,10 +437,10 @@ fn doubtful_readings_are_noted() {
     let list = "each row is read as one number with a comma, because the header is a single name; --delimiter , splits \
                 the rows at the commas";
     assert_eq!(notes("Messwert\n11,5\n12,25\n"), [list]);
-    let values = "the first row is read as values, though its numbers may be names; --header yes reads it as names";
+    let values = "the first row is read as values, though it may be names; --header yes reads it as names";
     assert_eq!(notes("Sample,1,2,3\nS1,4,5,6\nS2,7,8,9\nS3,1,2,3\n"), [values]);
     assert_eq!(notes("Anna,3,5,9\nBeth,1.5,2.5,3.5\nCarl,4.5,5.5,6.5\n"), [values]);
-    let names = "the first row names the columns, though it has numbers; --header no reads it as values";
+    let names = "the first row names the columns, though it may be values; --header no reads it as values";
     assert_eq!(notes(",1,2,3\nS1,4,5,6\nS2,7,8,9\n"), [names]);
     assert_eq!(notes("Sample,1,2,3\nS1,.4,.5,.6\nS2,.7,.8,.9\nS3,.1,.2,.3\n"), [""; 0]);
     let end = "no delimiter found; the last 3 lines have 3 fields each with ';' (--skip 5)";

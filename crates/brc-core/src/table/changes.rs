@@ -157,7 +157,7 @@ pub enum AssumedSeparator {
     CommaOfThousands,
     /// `28,12` is read as 28.12.
     DecimalComma,
-    /// `28,12` is read as text, because another column has decimal points.
+    /// `28,12` is read as text, because another column has decimal points, or others of its values are unlike decimals.
     CommaOfList,
 }
 

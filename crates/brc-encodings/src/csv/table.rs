@@ -84,13 +84,15 @@ impl Types {
     /// The types that all files of the table have in common.
     fn new(names: &[String], mut columns: Vec<ColumnType>, format: &TextFormat, inference: &Inference) -> Result<Self> {
         // Programs that write decimal commas hardly separate fields by commas.
-        let may_have_lists = format.syntax.delimiter() == b',';
+        let are_commas = format.syntax.delimiter() == b',';
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
             if let ColumnType::Inferred { seen, given, .. } = column {
                 *seen = seen.join(inference.of(name));
                 given.likely_decimal = inference.likely_decimal();
-                given.no_decimal_commas = may_have_lists && inference.has_decimal_points();
+                given.no_decimal_commas = are_commas && inference.has_decimal_points();
+                given.may_have_lists = true;
+                given.may_have_groups = !are_commas;
             }
         }
         let field = |(name, column): (&String, &ColumnType)| Field {

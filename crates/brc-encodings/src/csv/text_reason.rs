@@ -6,8 +6,8 @@ use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, DoubtfulText, LogicalType, Result, RowFault, TextReason, identifier};
-use brc_text::form::{Form, GivenForms};
+use brc_core::{AssumedSeparator, Column, DoubtfulText, LogicalType, Result, RowFault, TextReason, identifier};
+use brc_text::form::{Form, GivenForms, NumberForm};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
@@ -38,6 +38,14 @@ impl Reader<'_> {
         self.read(&[column], STRING, self.format.clone(), &mut values, |_, _| true)?;
         let Some(most) = tally.most() else { return Ok(None) };
         let class = &tally.classes[most];
+        let all_may_be_lists = class.seen.assumed_separator(&given, false) == Some(AssumedSeparator::CommaOfList);
+        if all_may_be_lists && class.values == tally.values {
+            let column = identifier::in_list(name);
+            return Ok(Some(TextReason::Undecided {
+                forms: [NumberForm::COMMA.to_string(), "lists of numbers".to_owned()],
+                options: ["decimal(2)", "string"].map(|of| format!("--type '{column}={of}'")),
+            }));
+        }
         if let (Some((_, first)), Some(other)) = (&class.first, &class.other_form) {
             return Ok(Some(TextReason::SeveralForms { first: first.clone(), other: other.clone() }));
         }
@@ -261,8 +269,8 @@ impl Output for FirstBad {
 pub(super) fn undecided(name: &str, forms: [Form; 2]) -> TextReason {
     let named = identifier::in_list(name);
     let option = |form: &Form| match form {
-        Form::Number(form) if form.has_thousands() => "--thousands ,".to_owned(),
-        Form::Number(_) => "--decimal ,".to_owned(),
+        Form::Number(form) if form.thousands() == "," => "--thousands ,".to_owned(),
+        Form::Number(form) => format!("--decimal {}", char::from(form.decimal())),
         Form::Time(form) => {
             let option = if form.has_clock() { "--timestamp-format" } else { "--date-format" };
             format!("{option} '{named}={form}'")

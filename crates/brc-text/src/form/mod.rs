@@ -200,6 +200,10 @@ pub struct GivenForms {
     /// Whether commas in numbers are no decimal marks: another column has decimal points, and commas may separate the
     /// values of a list.
     pub no_decimal_commas: bool,
+    /// Whether commas in numbers may separate the values of lists.
+    pub may_have_lists: bool,
+    /// Whether points may be thousands separators: programs that write these hardly separate fields by commas.
+    pub may_have_groups: bool,
     /// Whether a form of dates or timestamps is set for this column, not for all.
     pub is_own: bool,
 }
@@ -248,6 +252,8 @@ impl TableForms {
             timestamp: last(TimeForm::is_timestamp),
             likely_decimal: None,
             no_decimal_commas: false,
+            may_have_lists: false,
+            may_have_groups: false,
             is_own: self.times.iter().any(|(own, _)| own.as_deref() == Some(name)),
         }
     }

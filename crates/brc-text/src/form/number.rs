@@ -45,10 +45,13 @@ impl NumberForm {
     pub const MAX_BYTES: usize = 64;
 
     /// A decimal comma.
-    pub(crate) const COMMA: Self = Self { decimal: b',', thousands: Thousands::Nothing };
+    pub const COMMA: Self = Self { decimal: b',', thousands: Thousands::Nothing };
 
     /// A decimal comma, and points between thousands.
     pub(crate) const COMMA_AND_POINT: Self = Self { decimal: b',', thousands: Thousands::Byte(b'.') };
+
+    /// The usual form.
+    pub(crate) const POINT: Self = Self { decimal: b'.', thousands: Thousands::Nothing };
 
     /// The forms that are detected in values, starting with one without thousands separators.
     pub(crate) const DETECTED: [Self; 7] = [

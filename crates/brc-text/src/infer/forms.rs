@@ -6,7 +6,8 @@
 
 use super::time_forms::{FORMS, Forms};
 use super::{
-    FLOAT, FORMED_NUMBER, FORMED_TIME, GROUPED, INEXACT, NUMBER, SHORT_GROUP, SHORT_LEAD, Seen, UNGROUPED, too_short,
+    ENDS_IN_ZERO, FLOAT, FORMED_NUMBER, FORMED_TIME, GROUPED, INEXACT, NUMBER, SHORT_GROUP, SHORT_LEAD, SPACED_DIGITS,
+    Seen, UNGROUPED, too_short,
 };
 use crate::form::{Form, GivenForms, GivenNumber, NumberForm, Padding, Parts, TimeForm, ZoneOffset};
 use brc_core::{AssumedSeparator, LogicalType, TimeUnit};
@@ -29,6 +30,8 @@ pub(super) struct FormSet {
     /// The maximum number of digits before the decimals, and of decimals.
     whole: u8,
     scale: u8,
+    /// The minimum number of decimals of those that have some.
+    least_scale: u8,
 }
 
 impl FormSet {
@@ -41,6 +44,7 @@ impl FormSet {
         offset: ZoneOffset::Unknown,
         whole: 0,
         scale: 0,
+        least_scale: u8::MAX,
     };
 
     /// The set for the values of both.
@@ -53,6 +57,7 @@ impl FormSet {
             offset: self.offset.join(other.offset),
             whole: self.whole.max(other.whole),
             scale: self.scale.max(other.scale),
+            least_scale: self.least_scale.min(other.least_scale),
         }
     }
 }
@@ -133,13 +138,9 @@ fn number_forms(given: Option<GivenNumber>) -> impl Iterator<Item = (u8, NumberF
 
 /// What a number in a form that is set or detected requires.
 fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
-    // Groups of digits without decimals may be a phone number.
-    let is_plausible = |bit: u8, form: &NumberForm, seen: &Seen| {
-        bit == GIVEN_NUMBER
-            || !form.has_thousands()
-            || !is_long_group(text) && (seen.scale > 0 || !form.has_thousands_by(b' '))
-    };
-    let read = |bit: u8, form: &NumberForm| of_number(text, *form).filter(|seen| is_plausible(bit, form, seen));
+    let is_plausible =
+        |bit: u8, form: &NumberForm| bit == GIVEN_NUMBER || !form.has_thousands() || !is_long_group(text);
+    let read = |bit: u8, form: &NumberForm| of_number(text, *form).filter(|_| is_plausible(bit, form));
     let found: Vec<(u8, NumberForm, Seen)> =
         number_forms(given).filter_map(|(bit, form)| Some((bit, form, read(bit, &form)?))).collect();
     let (_, first, seen) = *found.first()?;
@@ -149,13 +150,17 @@ fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
     let grouped = if has(b'.') > 0 && has(b',') > 0 || has(b'.') > 1 { GROUPED } else { 0 };
     let lead = text.iter().skip_while(|byte| **byte == b'-').take_while(|byte| byte.is_ascii_digit()).count();
     let grouped = if lead < 3 { grouped | SHORT_LEAD } else { grouped };
+    let is_spaced = given.is_none() && first.has_thousands_by(b' ') && seen.scale == 0;
+    let grouped = if is_spaced { grouped | SPACED_DIGITS } else { grouped };
+    let ends_in_zero = if text.ends_with(b"0") { ENDS_IN_ZERO } else { 0 };
     if found.iter().any(|(_, form, _)| form.decimal() != first.decimal()) {
         // Thousands, or three decimals. SHORT_GROUP accounts for the digits of both.
-        let flags = FORMED_NUMBER | SHORT_GROUP | grouped | seen.flags & super::NEGATIVE;
-        return Some(Seen { flags, forms, ..Seen::NOTHING });
+        let flags = FORMED_NUMBER | SHORT_GROUP | grouped | ends_in_zero | seen.flags & super::NEGATIVE;
+        return Some(Seen { flags, forms: FormSet { least_scale: 3, ..forms }, ..Seen::NOTHING });
     }
     let formed = formed(seen, forms);
-    Some(Seen { flags: formed.flags | grouped, ..formed })
+    let ends_in_zero = if seen.scale > 0 { ends_in_zero } else { 0 };
+    Some(Seen { flags: formed.flags | grouped | ends_in_zero, ..formed })
 }
 
 /// What a number requires, after conversion to the usual form.
@@ -166,7 +171,8 @@ fn of_number(text: &[u8], form: NumberForm) -> Option<Seen> {
 }
 
 fn formed(seen: Seen, forms: FormSet) -> Seen {
-    let forms = FormSet { whole: seen.whole, scale: seen.scale, ..forms };
+    let least_scale = if seen.scale > 0 { seen.scale } else { u8::MAX };
+    let forms = FormSet { whole: seen.whole, scale: seen.scale, least_scale, ..forms };
     let flags = seen.flags & (super::OF_INTEGERS | INEXACT | FLOAT);
     Seen { flags: flags | FORMED_NUMBER, forms, ..Seen::NOTHING }
 }
@@ -245,6 +251,8 @@ impl Seen {
             self.numbers(given)
         } else if kinds == NUMBER && given.likely_decimal == Some(b',') && self.may_have_groups() {
             self.number_in(NumberForm::COMMA_AND_POINT)
+        } else if kinds == NUMBER && given.likely_decimal.is_none() && given.may_have_groups && self.are_like_groups() {
+            Reading::Ambiguous([NumberForm::POINT, NumberForm::COMMA_AND_POINT].map(Form::Number))
         } else {
             Reading::Usual
         }
@@ -266,6 +274,25 @@ impl Seen {
         self.flags & UNGROUPED == 0 && self.scale == 3 && self.whole <= 3
     }
 
+    /// Whether points are probably thousands separators: `1.234` beside `987`, which would have been written as `987.000`.
+    fn are_like_groups(self) -> bool {
+        self.may_have_groups() && self.least_scale == 0
+    }
+
+    /// Whether commas are hardly decimal marks: with a fixed number of decimals, all have as many, and otherwise none
+    /// ends in a zero, as in `8,1` beside `8,10`.
+    fn are_like_lists(self) -> bool {
+        let most = self.forms.scale.max(if self.flags & SHORT_GROUP != 0 { 3 } else { 0 });
+        self.flags & ENDS_IN_ZERO != 0 && self.flags & GROUPED == 0 && self.forms.least_scale < most
+    }
+
+    /// Whether commas may separate the values of lists, and nothing shows that they are decimal marks.
+    fn may_have_lists(self, given: &GivenForms) -> bool {
+        let has_commas = given.likely_decimal == Some(b',');
+        let is_doubtful = given.no_decimal_commas || given.may_have_lists && !has_commas && self.are_like_lists();
+        is_doubtful && given.number.is_none() && self.flags & GROUPED == 0
+    }
+
     /// What separators in numbers are read as, although no value shows that they are: points between thousands, if none
     /// has a comma as well or two points; commas between thousands, if all begin with three digits, as lists of numbers
     /// may; with `commas_delimit`, decimal commas; and the commas of lists, which may be decimal commas.
@@ -273,8 +300,9 @@ impl Seen {
     pub fn assumed_separator(self, given: &GivenForms, commas_delimit: bool) -> Option<AssumedSeparator> {
         let has = |flag| self.flags & flag != 0;
         let Reading::Formed(_, Form::Number(form)) = self.reading(given) else {
-            let with_commas = self.reading(&GivenForms { no_decimal_commas: false, ..*given });
-            let is_refused = given.no_decimal_commas && matches!(with_commas, Reading::Formed(_, Form::Number(_)));
+            let commas = GivenForms { no_decimal_commas: false, likely_decimal: Some(b','), ..*given };
+            let is_formed = self.flags & FORMED_NUMBER != 0 && matches!(self.reading(&commas), Reading::Formed(..));
+            let is_refused = is_formed && self.may_have_lists(given);
             return is_refused.then_some(AssumedSeparator::CommaOfList);
         };
         if given.number.is_some() {
@@ -293,7 +321,7 @@ impl Seen {
     /// The decimal separator, if it is unambiguous.
     #[must_use]
     pub fn decimal(self) -> Option<u8> {
-        match self.reading(&GivenForms::default()) {
+        match self.reading(&GivenForms { may_have_lists: true, ..GivenForms::default() }) {
             Reading::Formed(_, Form::Number(form)) => Some(form.decimal()),
             Reading::Usual if self.flags & super::KINDS == NUMBER && self.scale > 0 && !self.may_have_groups() => {
                 Some(b'.')
@@ -354,7 +382,8 @@ impl Seen {
                 None => Reading::Ambiguous([Form::Number(*first), Form::Number(*other)]),
             };
         }
-        if given.no_decimal_commas && given.number.is_none() && first.decimal() == b',' && !has(GROUPED) {
+        let is_phone_number = has(SPACED_DIGITS) && !has(NUMBER) && self.forms.scale == 0;
+        if is_phone_number || first.decimal() == b',' && self.may_have_lists(given) {
             return Reading::Usual;
         }
         self.number_in(*first)

@@ -265,9 +265,7 @@ fn forms_set_by_the_user_take_precedence() {
         number: Some(GivenNumber { form: "1.234,5".parse().unwrap(), any_thousands: false }),
         date: Some("%Y%m%d".parse().unwrap()),
         timestamp: Some("%m/%d/%Y %H:%M".parse().unwrap()),
-        likely_decimal: None,
-        no_decimal_commas: false,
-        is_own: false,
+        ..GivenForms::default()
     };
     for (values, expected) in [
         ("20241231|20240101", "date %Y%m%d"),

@@ -129,7 +129,9 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[SampleRows<'_>], dialect:
         return Leading { end: last + 1, ..Leading::default() };
     }
     let row = table.row(last);
-    let is_header = row.len() == width && are_names(row, prefix);
+    let is_sign =
+        row[0].bytes == prefix.as_bytes() && matches!(dialect.delimiter, Delimiter::Blanks | Delimiter::Byte(b' '));
+    let is_header = row.len() == width && are_names(row, prefix) && !(is_sign && !are_numbered(table, end, &columns));
     let texts: Vec<&[u8]> = (0..=last).map(|row| comment(samples, table, row, prefix, dialect)).collect();
     let found = names_in(&texts, width, dialect.delimiter);
     // A header that is one row of several, or begins with a blank, is not read as a row.
@@ -139,6 +141,13 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[SampleRows<'_>], dialect:
         None => (is_header.then_some(last), None),
     };
     Leading { end: last + 1, header, names }
+}
+
+/// Whether the rows from `first` on have row numbers beside text, so that a number sign may name them. In a table of only
+/// numbers, it begins a comment.
+fn are_numbered(table: &SampleRows<'_>, first: usize, columns: &Columns) -> bool {
+    let rows: Vec<&[Cell<'_>]> = table.iter().skip(first).filter(|row| row.len() == columns.width()).collect();
+    header::begin_consecutive(&rows) && (1..columns.width()).any(|column| columns.kind(column).is_none())
 }
 
 /// The text of a comment without its prefix and its line end.

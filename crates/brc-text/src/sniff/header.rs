@@ -5,15 +5,17 @@
 
 mod dates;
 mod numbers;
+mod text;
 
 use super::columns::{Columns, Comparison, ROWS};
-use super::comments::{MAX_WORDS, is_ruler};
-use super::kind::Kind;
+use super::comments::is_ruler;
+use super::kind::{Kind, is_limit, is_placeholder};
 use super::report::count;
 use super::rows::{Cell, SampleRows};
 use super::shape::is_empty;
 use crate::dialect::Delimiter;
 use numbers::NumberNames;
+pub(in crate::sniff) use text::Likeness;
 
 /// Whether there is a header, and the evidence.
 pub(super) struct Header {
@@ -27,7 +29,7 @@ pub(super) struct Header {
     pub(super) unnamed: usize,
     /// The number of rows below that seem to describe the columns, such as their units.
     pub(super) described: usize,
-    /// Whether numbers in the row make it doubtful.
+    /// Whether the decision may well be wrong.
     pub(super) is_doubtful: bool,
 }
 
@@ -164,9 +166,8 @@ fn begin_distinct(rows: &[&[Cell<'_>]]) -> bool {
 /// Judges a row with nothing below it. Next to a name, words such as `y`, `t` and `no` are names, too.
 fn judge_alone(row: &[Cell<'_>]) -> Verdict {
     let is_name = |cell: &Cell<'_>| !Kind::of(cell).is_typed() && !cell.is_empty();
-    let is_value =
-        |cell: &Cell<'_>| [&b"true"[..], b"false", b"yes"].iter().any(|it| cell.bytes.eq_ignore_ascii_case(it));
-    let may_be_name = |cell: &Cell<'_>| is_name(cell) || Kind::of(cell) == Kind::Bool && !is_value(cell);
+    let is_flag = |cell: &Cell<'_>| Kind::of(cell) == Kind::Flag && !cell.bytes.eq_ignore_ascii_case(b"yes");
+    let may_be_name = |cell: &Cell<'_>| is_name(cell) || is_flag(cell);
     let are_names = row.len() > 1 && row.iter().any(is_name) && row.iter().all(may_be_name);
     let evidence = format!("the only row {} names", if are_names { "could hold" } else { "holds more than" });
     Verdict::new(if are_names { 1 } else { -1 }, evidence)
@@ -178,9 +179,9 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
     let are_names = are_names(row);
     let is_repeated =
         |other: &&&[Cell<'_>]| are_names && row.iter().map(|it| it.bytes).eq(other.iter().map(|it| it.bytes));
-    let columns = Columns::of(below.iter().filter(|other| !is_repeated(other)).copied(), below[0].len());
-    let comparison = columns.compare(row);
-    let (unlike, alike) = (comparison.unlike, comparison.alike);
+    let rows: Vec<&[Cell<'_>]> = below.iter().filter(|other| !is_repeated(other)).copied().collect();
+    let columns = Columns::of(rows.iter().copied(), below[0].len());
+    let Comparison { unlike, alike } = compare_names(row, &columns);
     let typed = unlike + alike;
     if is_quoted_over_unquoted(row, below) {
         return Verdict::new(4, "its fields are quoted; fields below are not");
@@ -204,6 +205,14 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
         return Verdict { is_doubtful, ..Verdict::new(CERTAIN, evidence) };
     }
     let is_doubtful = numbers == NumberNames::Possible;
+    let values = text::values(row, if typed > 0 { &rows } else { below }, &columns);
+    if values >= unlike.max(1) {
+        let evidence = format!(
+            "{} of the first row recur below, or have the same words with other numbers",
+            count(values, "field")
+        );
+        return Verdict::new(-CERTAIN, evidence);
+    }
     if typed > 0 {
         let weight = 2 * (unlike.min(4) as i32 - alike.min(4) as i32);
         let weight = if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) };
@@ -217,8 +226,24 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
     if let Some(evidence) = dates::above_text(row, below) {
         return Verdict { is_doubtful: below.len() < MANY, ..Verdict::new(CERTAIN, evidence) };
     }
-    let text = judge_text(row, below);
+    let text = text::judge(row, below);
     Verdict { is_doubtful: is_doubtful || text.is_doubtful, ..text }
+}
+
+/// Compares a row that may be a header with the columns. What stands for a value in a column of numbers or dates is no
+/// name: `<0.05` is as good as a value, and `unknown` is nothing.
+fn compare_names(row: &[Cell<'_>], columns: &Columns) -> Comparison {
+    let is_typed = |index: &usize| columns.kind(*index).is_some();
+    let (mut limits, mut names) = (0, row.to_vec());
+    for index in (0..row.len()).filter(is_typed) {
+        let is_limit = is_limit(row[index].bytes);
+        limits += usize::from(is_limit);
+        if is_limit || is_placeholder(row[index].bytes) {
+            names[index].bytes = b"";
+        }
+    }
+    let Comparison { alike, unlike } = columns.compare(&names);
+    Comparison { alike: alike + limits, unlike }
 }
 
 /// Evidence: the number of typed columns in which the first row differs from the values below.
@@ -271,7 +296,7 @@ fn are_words(cells: &[Cell<'_>]) -> bool {
 }
 
 /// Whether the first fields are 0, 1, 2 … or 1, 2, 3 ….
-fn begin_consecutive(rows: &[&[Cell<'_>]]) -> bool {
+pub(super) fn begin_consecutive(rows: &[&[Cell<'_>]]) -> bool {
     let number = |row: &&[Cell<'_>]| std::str::from_utf8(row[0].bytes).ok()?.parse::<usize>().ok();
     let Some(first) = rows.first().and_then(number).filter(|first| *first < 2) else { return false };
     rows.iter().take(10).enumerate().all(|(index, row)| number(row) == Some(first + index))
@@ -279,61 +304,6 @@ fn begin_consecutive(rows: &[&[Cell<'_>]]) -> bool {
 
 fn recurs(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
     !cell.is_empty() && below.iter().any(|row| row.get(index).is_some_and(|other| other.bytes == cell.bytes))
-}
-
-/// Judges the first row of a table of only text.
-fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Verdict {
-    let say = |weight, what: String| Verdict::new(weight, format!("all columns are text, {what}"));
-    let again = row.iter().enumerate().filter(|(index, cell)| recurs(cell, below, *index)).count();
-    if again > 0 {
-        return say(-2, format!("and {again} of the {} fields of the first row recur below", row.len()));
-    }
-    let likeness = row.iter().enumerate().map(|(index, cell)| Likeness::of(cell, below, index));
-    let (unlike, alike) = likeness.fold((0, 0), |(unlike, alike), likeness| match likeness {
-        Likeness::Unlike => (unlike + 1, alike),
-        Likeness::Alike => (unlike, alike + 1),
-        Likeness::Unknown => (unlike, alike),
-    });
-    if let [cell] = row
-        && names_a_list(cell, below)
-    {
-        return say(1, "and the first row is a usual name of a column".to_owned());
-    }
-    let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
-    let is_unique = are_distinct(row.iter().map(|cell| cell.bytes));
-    if alike > unlike {
-        say(-1, format!("and in {alike} of them the first row looks like all rows below"))
-    } else if names * 3 < row.len() * 2 {
-        say(-1, format!("and only {names} of the {} fields of the first row could be names", row.len()))
-    } else if unlike > 0 {
-        say(2, format!("and in {unlike} of them the first row looks different from all rows below"))
-    } else if row.len() == 1 {
-        let is_doubtful = is_short(&row[0]) && below.iter().all(|row| is_short(&row[0]));
-        Verdict { is_doubtful, ..say(-1, "and a single column may be a plain list".to_owned()) }
-    } else {
-        say(
-            if is_unique { 1 } else { -1 },
-            format!("and the fields of the first row {} be names", if is_unique { "could" } else { "repeat; can't" }),
-        )
-    }
-}
-
-/// Whether a line of a list is a word or two rather than prose.
-fn is_short(cell: &Cell<'_>) -> bool {
-    matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Null)
-        && memchr::memchr_iter(b' ', cell.bytes).count() < MAX_WORDS
-}
-
-/// Whether the first line of a list is its name: a usual one, or of several words joined by `_`, as no value is.
-fn names_a_list(cell: &Cell<'_>, below: &[&[Cell<'_>]]) -> bool {
-    const NAMES: &str = "address answer category city code comment comments country date description domain email \
-        file filename host hostname id ip item key keyword label message name names number path phone product \
-        question review sentence state station status tag text time timestamp title tweet type url user username \
-        value values word words";
-    let is_joined = |cell: &Cell<'_>| cell.bytes.contains(&b'_');
-    let may_be_joined = is_like_a_name(cell) && Kind::of(cell) == Kind::Word && is_joined(cell);
-    NAMES.split(' ').any(|name| cell.bytes.eq_ignore_ascii_case(name.as_bytes()))
-        || may_be_joined && !below.iter().flat_map(|row| row.iter()).any(is_joined)
 }
 
 /// Whether all of several fields may be names.
@@ -347,43 +317,7 @@ pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {
         [b'%' | b'@' | b'$', word @ ..] => word.first().is_some_and(|byte| starts_well(*byte)) && !word.contains(&b' '),
         bytes => bytes.first().is_some_and(|byte| starts_well(*byte)),
     };
-    begins_a_name && matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Bool) && cell.bytes.len() <= 60
-}
-
-/// Whether a field resembles those below it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Likeness {
-    Alike,
-    Unlike,
-    Unknown,
-}
-
-impl Likeness {
-    /// Compares what all fields below share: their length, digits, blanks, or the case of the first letter. A word of
-    /// small letters above fields of its length is unlike them if they have digits: `id` above `a1` and `a2`.
-    pub(super) fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
-        let others = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes);
-        let others: Vec<&[u8]> = others.filter(|bytes| !bytes.is_empty()).collect();
-        if others.len() < 3 {
-            return Likeness::Unknown;
-        }
-        let one_length = others.iter().all(|other| other.len() == others[0].len());
-        let has_digit = |bytes: &[u8]| bytes.iter().any(u8::is_ascii_digit);
-        let has_blank = |bytes: &[u8]| bytes.contains(&b' ');
-        let is_small = |bytes: &[u8]| bytes[0].is_ascii_lowercase();
-        let is_capital = |bytes: &[u8]| bytes[0].is_ascii_uppercase();
-        let traits: [fn(&[u8]) -> bool; 4] = [has_digit, has_blank, is_small, is_capital];
-        let differs =
-            |has: &fn(&[u8]) -> bool| !cell.is_empty() && others.iter().all(|other| has(other)) && !has(cell.bytes);
-        let is_word = cell.bytes.iter().all(u8::is_ascii_lowercase);
-        let has_same_length = one_length && cell.bytes.len() == others[0].len();
-        let is_different = traits.iter().any(differs);
-        if has_same_length && !(is_word && is_different) {
-            Likeness::Alike
-        } else if one_length || is_different {
-            Likeness::Unlike
-        } else {
-            Likeness::Unknown
-        }
-    }
+    begins_a_name
+        && matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Bool | Kind::Flag)
+        && cell.bytes.len() <= 60
 }

@@ -18,8 +18,10 @@ pub(super) enum Kind {
     Number,
     /// A date, a time or both.
     Time,
-    /// A boolean.
+    /// `true` or `false`.
     Bool,
+    /// Another word for one of these: `yes`, `n`.
+    Flag,
     /// A URL, an email address or an IP address.
     Address,
     /// Letters, digits and joining characters.
@@ -40,8 +42,10 @@ impl Kind {
             Kind::Number
         } else if is_time(text) {
             Kind::Time
-        } else if is_bool(text) {
+        } else if is_one_of(text, &["true", "false"]) {
             Kind::Bool
+        } else if is_one_of(text, &["yes", "no", "t", "f", "y", "n"]) {
+            Kind::Flag
         } else if is_address(text) {
             Kind::Address
         } else if text.iter().all(|byte| is_word(*byte)) {
@@ -55,13 +59,13 @@ impl Kind {
 
     /// Whether fields of this kind are typed, so that a column of them is unlike its name.
     pub(super) fn is_typed(self) -> bool {
-        matches!(self, Kind::Number | Kind::Time | Kind::Bool | Kind::Address)
+        matches!(self, Kind::Number | Kind::Time | Kind::Bool | Kind::Flag | Kind::Address)
     }
 
     /// How strongly a field of this kind supports the delimiters around it, from 0 to 1.
     pub(super) fn weight(self) -> f64 {
         match self {
-            Kind::Number | Kind::Time | Kind::Bool | Kind::Address => 1.0,
+            Kind::Number | Kind::Time | Kind::Bool | Kind::Flag | Kind::Address => 1.0,
             Kind::Null => 0.75,
             Kind::Word => 0.8,
             Kind::Prose => 0.6,
@@ -73,17 +77,28 @@ impl Kind {
 fn is_null(text: &[u8]) -> bool {
     const WORDS: &[&str] = &["na", "n/a", "null", "none", "nil", "nan", "inf", "infinity"];
     let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    NullTokenSet::of(text).is_some()
-        || WORDS.iter().any(|word| unsigned.eq_ignore_ascii_case(word.as_bytes()))
-        || ERRORS.contains(&text)
+    NullTokenSet::of(text).is_some() || is_one_of(unsigned, WORDS) || ERRORS.contains(&text)
 }
 
 /// What spreadsheets write where a formula has no value.
 const ERRORS: [&[u8]; 10] =
     [b"#VALUE!", b"#DIV/0!", b"#REF!", b"#NAME?", b"#NUM!", b"#NULL!", b"#SPILL!", b"#CALC!", b"#N/A N/A", b"#ERROR!"];
 
-fn is_bool(text: &[u8]) -> bool {
-    ["true", "false", "yes", "no", "t", "f", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+/// Whether a text is one of these words, in any case.
+fn is_one_of(text: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether a text stands for a number that is only bounded or marked: `<0.05`, `< LOD`, `12*`.
+pub(super) fn is_limit(text: &[u8]) -> bool {
+    let rest = text.strip_suffix(b"*").unwrap_or(text);
+    let bound = ["<", ">", "~", "≤", "≥", "±"].iter().find_map(|sign| text.strip_prefix(sign.as_bytes()));
+    bound.is_some_and(|rest| rest.iter().any(u8::is_ascii_alphanumeric)) || rest.len() < text.len() && is_number(rest)
+}
+
+/// Whether a text takes the place of a value that is not known.
+pub(super) fn is_placeholder(text: &[u8]) -> bool {
+    is_one_of(text, &["unknown", "localhost", "tbd", "tba", "missing", "(none)", "n/d", "n.d.", "*", "true", "false"])
 }
 
 fn is_word(byte: u8) -> bool {
@@ -231,7 +246,8 @@ mod tests {
                     "20/Nov/2025:10:00:00 +0100",
                 ],
             ),
-            (Kind::Bool, &["true", "No", "Y"]),
+            (Kind::Bool, &["true", "FALSE"]),
+            (Kind::Flag, &["No", "Y"]),
             (Kind::Address, &["https://example.org/a?b=c,d", "a.b@example.org", "10.0.0.1"]),
             (Kind::Word, &["abc", "Zürich", "a_b-c", "1-2-3-4", "A12"]),
             (

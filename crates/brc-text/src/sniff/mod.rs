@@ -30,7 +30,7 @@ use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use brc_core::names::{self, numbered_names, unique_names};
 use layout::Layout;
 use report::{Report, count, unnamed_columns};
-use rows::SampleRows;
+
 use samples::Samples;
 use score::Candidate;
 
@@ -229,6 +229,9 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     doubts.extend(report.row_count.take());
     doubts.extend(rows_at_the_end(&samples, &ranked, known).filter(|_| !is_list));
     doubts.extend(is_list.then(report::list_of_numbers));
+    if overrides.line_end.is_none() && !has_two_returns {
+        doubts.extend(other_line_ends(&samples, &ranked[0].dialect));
+    }
     if dialect.header {
         doubts.extend(doubtful_rows(&layout, known.preamble_lines.unwrap_or(0), &names));
     }
@@ -283,6 +286,17 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
         "a field contains whole rows in its quotes; if these are part of the text, use --quote none".to_owned()
     });
     marked.into_iter().chain(doubled).chain(header).chain(in_quotes).collect()
+}
+
+/// The note about line ends of another kind within fields without quotes.
+fn other_line_ends(samples: &Samples<'_>, dialect: &Dialect) -> Option<String> {
+    let (byte, name) = match dialect.line_end {
+        LineEnd::Cr => (b'\n', "line feeds"),
+        LineEnd::Lf | LineEnd::CrLf => (b'\r', "carriage returns"),
+    };
+    samples.split(dialect).iter().any(|rows| rows.have_unquoted(byte)).then(|| {
+        format!("{name} alone do not end lines here, but are parts of values; tr '\\r' '\\n' makes all line ends alike")
+    })
 }
 
 /// Notes about rows below the header that are probably none; `skipped` lines are known to be before the table.
@@ -340,7 +354,7 @@ fn best_line_end<'a>(
     // Rows that end in a CR have line feeds only in quotes.
     let is_sound = |(samples, ranked): &(Samples<'a>, Vec<Candidate>)| {
         let dialect = &ranked[0].dialect;
-        dialect.line_end != LineEnd::Cr || !samples.split(dialect).iter().any(SampleRows::have_unquoted_line_feed)
+        dialect.line_end != LineEnd::Cr || !samples.split(dialect).iter().any(|rows| rows.have_unquoted(b'\n'))
     };
     let better = |best: (Samples<'a>, Vec<Candidate>), other: (Samples<'a>, Vec<Candidate>)| {
         if other.1[0].score > best.1[0].score && is_sound(&other) { other } else { best }

@@ -78,7 +78,8 @@ impl LeadingRows<'_, '_> {
     /// makes.
     fn is_metadata(&self, cells: &[Cell<'_>]) -> bool {
         let Some((key, values)) = cells.split_first() else { return false };
-        let is_typed = |cell: &Cell<'_>| Kind::of(cell).is_typed() && Kind::of(cell) != Kind::Bool;
+        let is_typed =
+            |cell: &Cell<'_>| Kind::of(cell).is_typed() && !matches!(Kind::of(cell), Kind::Bool | Kind::Flag);
         let is_pair = |cell: &Cell<'_>| cell.bytes.iter().skip(1).any(|byte| matches!(byte, b':' | b'='));
         let is_value = values.iter().filter(|cell| is_typed(cell)).count() == 1;
         let is_key = key.bytes.ends_with(b":") || is_value || !values.is_empty() && values.iter().all(is_pair);

@@ -228,9 +228,8 @@ pub(super) fn doubtful_header(is_header: bool, width: usize) -> String {
         false if width == 1 => {
             "the first row is read as a value, though it may be the name; --header yes reads it as the name".to_owned()
         }
-        true => "the first row names the columns, though it has numbers; --header no reads it as values".to_owned(),
-        false => "the first row is read as values, though its numbers may be names; --header yes reads it as names"
-            .to_owned(),
+        true => "the first row names the columns, though it may be values; --header no reads it as values".to_owned(),
+        false => "the first row is read as values, though it may be names; --header yes reads it as names".to_owned(),
     }
 }
 

@@ -131,9 +131,9 @@ impl<'a> SampleRows<'a> {
         !row.iter().any(|cell| cell.is_quoted) && row.windows(2).any(is_apart)
     }
 
-    /// Whether a field without quotes contains a line feed.
-    pub(super) fn have_unquoted_line_feed(&self) -> bool {
-        self.cells.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&b'\n'))
+    /// Whether a field without quotes contains this byte.
+    pub(super) fn have_unquoted(&self, byte: u8) -> bool {
+        self.cells.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&byte))
     }
 
     /// Removes the rows from the `len`th on.
