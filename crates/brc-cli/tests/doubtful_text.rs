@@ -616,6 +616,17 @@ fn a_number_sign_before_names_is_no_name_of_numbers() {
 }
 
 #[test]
+fn charsets_that_are_not_latin_are_not_said_to_be() {
+    let cyrillic = b"\xe8\xe4;\xe8\xec\xff\n1;\xc0\xed\xed\xe0\n2;\xc1\xee\xf0\xe8\xf1\n";
+    noted(&query(cyrillic, "select count(*)"), "words of other letters than Latin ones; strings keep their bytes");
+    noted(&query(b"id;name\n1;M\xfcller\n2;Ren\xe9\n", "select count(*)"), "looks like Latin-1");
+    let utf32: Vec<u8> = "\u{feff}a,b\n1,2\n".chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect();
+    noted(&query(utf32, "select count(*)"), "is text in UTF-32, which is not read; iconv");
+    let days = "day,n\n2024-01-05,1\nNaT,2\n2024-01-07,3\n";
+    assert_eq!(query(days, "select max(day) as day, count(day) as n").text(), "day,n\n2024-01-07,2\n");
+}
+
+#[test]
 fn line_ends_of_two_kinds_are_noted() {
     for text in ["a,b\r1,2\r3,4\r5,6\n", "a,b\r1,2\n3,4\n5,6\n"] {
         noted(&query(text, "select count(*)"), "tr '\\r' '\\n' makes all line ends alike");

@@ -25,10 +25,17 @@ use std::io::{Cursor, Read};
 /// The maximum size of a header and the preamble before it, in bytes.
 const MAX_HEADER_BYTES: usize = 64 << 20;
 
+/// The byte order mark of UTF-32, which begins with that of UTF-16.
+const UTF_32: &[u8] = b"\xff\xfe\0\0";
+
 /// Opens a text with arbitrary columns.
 pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
     let path = input.path.clone();
     let usage = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
+    if input.prefix.starts_with(UTF_32) && options.text.dialect.charset.is_none() {
+        let reason = "is text in UTF-32, which is not read; iconv -f UTF-32 -t UTF-8 converts it";
+        return Err(Error::unsupported(&path, reason));
+    }
     let mut sniffed = sniff_text(&mut input, options)?;
     if options.text.dialect.header.is_none() {
         if !sniffed.dialect.header && names_columns(&sniffed.first_row, options) {

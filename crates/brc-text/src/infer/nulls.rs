@@ -6,9 +6,9 @@
 use brc_core::LogicalType;
 
 /// The null tokens of R, pandas, databases, spreadsheets and people. The empty one is `""` in quotes.
-const TOKENS: [&str; 26] = [
+const TOKENS: [&str; 27] = [
     "NaN", "nan", "", "NA", "N/A", "n/a", "na", "<NA>", "#N/A", "#NA", "NULL", "null", "Null", "(null)", "<null>",
-    "nil", "None", "none", "\\N", "-", "--", "---", ".", "..", "?", "N.A.",
+    "nil", "None", "none", "\\N", "-", "--", "---", ".", "..", "?", "N.A.", "NaT",
 ];
 
 /// The bits of `NaN` and `nan`, which are numbers among floats.

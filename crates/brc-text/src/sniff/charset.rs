@@ -49,10 +49,24 @@ fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
         );
     }
     let (looks, option) = match others {
+        _ if has_other_letters(samples) => {
+            (", and has words of other letters than Latin ones", "--charset, as in --charset windows-1251")
+        }
         0 => (", but looks like Latin-1 (windows-1252)", "--charset latin1"),
         _ => ("", "--charset, as in --charset latin1"),
     };
     format!("the text is not UTF-8{looks}; strings keep their bytes as they are; to convert it, use {option}")
+}
+
+/// Whether most bytes that are not ASCII follow one another, as in Cyrillic or Greek words; in Latin words they are few.
+fn has_other_letters(samples: &[Sample<'_>]) -> bool {
+    let runs = samples.iter().flat_map(|sample| sample.bytes.chunk_by(|one, other| one.is_ascii() == other.is_ascii()));
+    let (mut in_words, mut all) = (0, 0);
+    for run in runs.filter(|run| !run[0].is_ascii()) {
+        all += run.len();
+        in_words += if run.len() >= 3 { run.len() } else { 0 };
+    }
+    in_words * 2 > all
 }
 
 /// Whether a byte is a Western European letter, or a punctuation mark of these languages, in windows-1252.
