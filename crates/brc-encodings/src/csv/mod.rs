@@ -14,6 +14,7 @@ mod open;
 mod plain;
 mod preset;
 mod row;
+mod scanner;
 mod sniff;
 mod source;
 mod split_text;
@@ -21,6 +22,7 @@ mod stream;
 mod table;
 mod table_writer;
 mod text_reason;
+mod types;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, TextOptions};

@@ -1,24 +1,22 @@
 //! A text with arbitrary columns, open for reading.
 
 use super::inference::Inference;
-use super::source::{Source, SplitRows, Text};
-use super::split_text::SplitText;
-use super::text_reason::{Reader, undecided};
-use crate::chunks::ReadCost;
+use super::scanner::CsvScanner;
+use super::source::{Source, Text};
+use super::text_reason::Reader;
+use super::types::Types;
 use brc_core::{
-    Batch, Column, ColumnChanges, DoubtfulText, Error, Field, LogicalType, Reject, Rejects, Result, RowFault,
-    ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason, WantedText,
+    ColumnChanges, DoubtfulText, LogicalType, Result, RowFault, ScanOptions, Scanner, Schema, SkippedLines, Split,
+    Table, TextReason, WantedText,
 };
 use brc_text::Form;
 use brc_text::form::GivenForms;
 use brc_text::infer::{NullTokenSet, Seen};
-use brc_text::rows::{self, Piece};
-use brc_text::typed::{BadRow, Changes, ColumnType, Output, TableParser, TextFormat, fault_of};
+use brc_text::typed::{Changes, ColumnType, TableParser, TextFormat, fault_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
 
 /// The default size of splits in bytes.
 const SPLIT_BYTES: u64 = 2 << 20;
@@ -46,8 +44,8 @@ pub(super) struct Parts {
 /// A text with arbitrary columns.
 pub(super) struct CsvTable {
     path: PathBuf,
-    source: Source,
-    format: TextFormat,
+    pub(super) source: Source,
+    pub(super) format: TextFormat,
     names: Vec<String>,
     /// The types of the first rows.
     columns: Vec<ColumnType>,
@@ -55,14 +53,14 @@ pub(super) struct CsvTable {
     /// The current types, if they are inferred.
     types: RwLock<Arc<Types>>,
     inference: Inference,
-    is_inferred: bool,
+    pub(super) is_inferred: bool,
     body: u64,
     skipped: SkippedLines,
     notes: Vec<String>,
     split_bytes: u64,
     /// The splits of a compressed file, if they may coincide with chunks.
     chunk_splits: Option<Vec<Range<u64>>>,
-    keep_rejects: bool,
+    pub(super) keep_rejects: bool,
     /// The columns that have type string because of their null tokens, with these tokens.
     nulls_as_text: Mutex<BTreeMap<usize, NullTokenSet>>,
     /// The number of values whose spelling changes, and the types in which they were read: by split and column, if any.
@@ -71,42 +69,6 @@ pub(super) struct CsvTable {
 
 /// The type and form in which values were read.
 type ReadAs = (LogicalType, Option<Form>);
-
-/// The types of all columns.
-struct Types {
-    /// The version of the inference that they are from.
-    version: u64,
-    columns: Vec<ColumnType>,
-    schema: Arc<Schema>,
-}
-
-impl Types {
-    /// The types that all files of the table have in common.
-    fn new(names: &[String], mut columns: Vec<ColumnType>, format: &TextFormat, inference: &Inference) -> Result<Self> {
-        // Programs that write decimal commas hardly separate fields by commas.
-        let are_commas = format.syntax.delimiter() == b',';
-        let version = inference.version();
-        for (name, column) in names.iter().zip(&mut columns) {
-            if let ColumnType::Inferred { seen, given, .. } = column {
-                *seen = seen.join(inference.of(name));
-                given.likely_decimal = inference.likely_decimal();
-                given.no_decimal_commas = are_commas && inference.has_decimal_points();
-                given.may_have_lists = true;
-                given.may_have_groups = !are_commas;
-            }
-        }
-        let field = |(name, column): (&String, &ColumnType)| Field {
-            name: name.clone(),
-            logical_type: column.logical_type(),
-            nullable: column.nullable(),
-        };
-        let schema = Schema::new(names.iter().zip(&columns).map(field).collect());
-        let schema = schema.map_err(|error| Error::Usage(format!("{error}; set other names with --names")))?;
-        let form = |(name, column): (&String, &ColumnType)| column.form().map(|form| form.metadata(name));
-        let schema = schema.with_metadata(names.iter().zip(&columns).filter_map(form).collect());
-        Ok(Self { version, columns, schema: Arc::new(schema) })
-    }
-}
 
 impl CsvTable {
     pub(super) fn new(parts: Parts) -> Result<Self> {
@@ -139,7 +101,7 @@ impl CsvTable {
         })
     }
 
-    fn types(&self) -> Arc<Types> {
+    pub(super) fn types(&self) -> Arc<Types> {
         let types = Arc::clone(&self.types.read().unwrap_or_else(PoisonError::into_inner));
         if !self.is_inferred || types.version == self.inference.version() {
             return types;
@@ -153,7 +115,7 @@ impl CsvTable {
     }
 
     /// Merges the demands of some values.
-    fn learn(&self, seen: &[Option<Seen>]) {
+    pub(super) fn learn(&self, seen: &[Option<Seen>]) {
         for (name, more) in self.names.iter().zip(seen) {
             if let Some(more) = more {
                 self.inference.learn(name, *more);
@@ -162,7 +124,7 @@ impl CsvTable {
     }
 
     /// Records how many values of these columns of a split change their spelling.
-    fn keep_changes(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
+    pub(super) fn keep_changes(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
         let found: Vec<&Changes> = parser.changes().collect();
         let mut known = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         for &column in projection {
@@ -176,7 +138,7 @@ impl CsvTable {
     }
 
     /// The byte range of a split, without the bytes before the first row.
-    fn range(&self, index: u64) -> Range<u64> {
+    pub(super) fn range(&self, index: u64) -> Range<u64> {
         let range = match &self.chunk_splits {
             Some(splits) => usize::try_from(index).ok().and_then(|index| splits.get(index)).cloned().unwrap_or(0..0),
             None => {
@@ -295,25 +257,7 @@ impl Table for CsvTable {
             sums[column].nulls_are_text = true;
             sums[column].null_tokens.extend(tokens.iter());
         }
-        let has_comma =
-            |it: &ColumnType| matches!(it, ColumnType::Inferred { seen, .. } if seen.decimal() == Some(b','));
-        let has_commas = types.columns.iter().any(has_comma);
-        for ((sum, column), name) in sums.iter_mut().zip(&types.columns).zip(&self.names) {
-            if let ColumnType::Inferred { seen, exact: false, given } = column {
-                sum.points_beside_commas = has_commas
-                    && given.number.is_none()
-                    && column.form().is_none()
-                    && column.logical_type().scale() == 3
-                    && !seen.is_ungrouped();
-                let commas_delimit = self.format.syntax.delimiter() == b',';
-                sum.assumed_separator = seen.assumed_separator(given, commas_delimit);
-                let form = column.form().map(|form| form.to_string());
-                sum.has_short_years = !given.is_own && form.is_some_and(|form| form.contains("%y"));
-                sum.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));
-                let is_unfit = given.is_own && !seen.is_untyped() && !seen.fits_given(given);
-                sum.unfit_format = given.timestamp.or(given.date).filter(|_| is_unfit).map(|form| form.to_string());
-            }
-        }
+        types.add_doubts(&self.names, &mut sums);
         sums
     }
 
@@ -360,105 +304,6 @@ impl Table for CsvTable {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let types = self.types();
-        let parser = TableParser::new(self.format.clone(), &types.columns, &options.projection);
-        let projection = options.projection.clone();
-        Ok(Box::new(CsvScanner { table: self, projection, parser, buffer: SplitText::default() }))
-    }
-}
-
-struct CsvScanner<'t> {
-    table: &'t CsvTable,
-    projection: Vec<usize>,
-    parser: TableParser,
-    buffer: SplitText,
-}
-
-impl Scanner for CsvScanner<'_> {
-    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let Self { table, projection, parser, buffer } = self;
-        let mut cost = ReadCost::default();
-        let Some(location) = table.source.load(split.index, |index| table.range(index), buffer, &mut cost)? else {
-            return Ok(None);
-        };
-        let before = Instant::now();
-        let now = table.types();
-        if table.is_inferred {
-            sink.schema(&now.schema)?;
-        }
-        parser.start(&now.columns);
-        let mut delivery = SplitOutput::new(table, location, sink);
-        let text = if location.is_empty { &[][..] } else { buffer.as_slice() };
-        let piece = Piece { text, skip: location.skip, last: location.last };
-        let rows::Scanned { lines, comments, renamings, blank, repeated_headers, .. } =
-            parser.parse(piece, &mut delivery)?;
-        table.learn(&parser.seen());
-        if parser.misfits() {
-            return Err(ScanError::Widened);
-        }
-        table.keep_changes(split.index, projection, &now, parser);
-        let scanned = Scanned {
-            rows: delivery.rows,
-            rejects: delivery.rejects,
-            lines: Some(lines),
-            skipped_lines: SkippedLines { comments, renamings, blank, repeated_headers, ..SkippedLines::default() },
-            bytes: cost.bytes,
-            read_time: cost.read_time,
-            decompress_time: cost.decompress_time,
-            decode_time: before.elapsed().saturating_sub(delivery.sink_time),
-            ..Scanned::default()
-        };
-        Ok(Some(scanned))
-    }
-}
-
-/// The destination of the rows of a split.
-struct SplitOutput<'a> {
-    keep_rejects: bool,
-    /// The offset of the text.
-    byte: u64,
-    sink: &'a mut dyn Sink,
-    sink_time: Duration,
-    rows: u64,
-    rejects: Rejects,
-}
-
-impl<'a> SplitOutput<'a> {
-    fn new(table: &CsvTable, location: SplitRows, sink: &'a mut dyn Sink) -> Self {
-        let rejects = Rejects::default();
-        Self {
-            keep_rejects: table.keep_rejects,
-            byte: location.byte,
-            sink,
-            sink_time: Duration::ZERO,
-            rows: 0,
-            rejects,
-        }
-    }
-}
-
-impl Output for SplitOutput<'_> {
-    type Error = ScanError;
-
-    fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
-        let before = Instant::now();
-        self.sink.batch(&Batch { rows, columns }).map_err(|error| error.among(&self.rejects))?;
-        self.sink_time += before.elapsed();
-        self.rows += rows as u64;
-        Ok(())
-    }
-
-    fn keeps_bad_rows(&self) -> bool {
-        self.keep_rejects
-    }
-
-    fn keep(&mut self, bad: &BadRow<'_>) {
-        let byte = self.byte + bad.at as u64;
-        self.rejects.push(Reject { line_in_split: bad.lines_before, byte, text: bad.text });
-    }
-
-    fn refuse(&mut self, bad: BadRow<'_>) -> ScanError {
-        let byte = self.byte + bad.at as u64;
-        ScanError::BadRow { line_in_split: bad.lines_before, byte, column: bad.column, fault: bad.fault }
+        Ok(Box::new(CsvScanner::new(self, options.projection.clone())))
     }
 }

@@ -1,0 +1,71 @@
+//! The types of a text's columns: those of its first rows, widened by what all files of the table require.
+
+use super::inference::Inference;
+use super::text_reason::undecided;
+use brc_core::{ColumnChanges, Error, Field, Result, Schema};
+use brc_text::typed::{ColumnType, TextFormat};
+use std::sync::Arc;
+
+/// The types of all columns.
+pub(super) struct Types {
+    /// The version of the inference that they are from.
+    pub(super) version: u64,
+    pub(super) columns: Vec<ColumnType>,
+    pub(super) schema: Arc<Schema>,
+    /// Whether commas separate the fields.
+    are_commas: bool,
+}
+
+impl Types {
+    /// The types that all files of the table have in common.
+    pub(super) fn new(
+        names: &[String],
+        mut columns: Vec<ColumnType>,
+        format: &TextFormat,
+        inference: &Inference,
+    ) -> Result<Self> {
+        // Programs that write decimal commas hardly separate fields by commas.
+        let are_commas = format.syntax.delimiter() == b',';
+        let version = inference.version();
+        for (name, column) in names.iter().zip(&mut columns) {
+            if let ColumnType::Inferred { seen, given, .. } = column {
+                *seen = seen.join(inference.of(name));
+                given.likely_decimal = inference.likely_decimal();
+                given.no_decimal_commas = are_commas && inference.has_decimal_points();
+                given.may_have_lists = true;
+                given.may_have_groups = !are_commas;
+            }
+        }
+        let field = |(name, column): (&String, &ColumnType)| Field {
+            name: name.clone(),
+            logical_type: column.logical_type(),
+            nullable: column.nullable(),
+        };
+        let schema = Schema::new(names.iter().zip(&columns).map(field).collect());
+        let schema = schema.map_err(|error| Error::Usage(format!("{error}; set other names with --names")))?;
+        let form = |(name, column): (&String, &ColumnType)| column.form().map(|form| form.metadata(name));
+        let schema = schema.with_metadata(names.iter().zip(&columns).filter_map(form).collect());
+        Ok(Self { version, columns, schema: Arc::new(schema), are_commas })
+    }
+
+    /// Adds what is doubtful about the inferred types to the changes of each column.
+    pub(super) fn add_doubts(&self, names: &[String], changes: &mut [ColumnChanges]) {
+        let has_comma =
+            |it: &ColumnType| matches!(it, ColumnType::Inferred { seen, .. } if seen.decimal() == Some(b','));
+        let has_commas = self.columns.iter().any(has_comma);
+        for ((changes, column), name) in changes.iter_mut().zip(&self.columns).zip(names) {
+            let ColumnType::Inferred { seen, exact: false, given } = column else { continue };
+            changes.points_beside_commas = has_commas
+                && given.number.is_none()
+                && column.form().is_none()
+                && column.logical_type().scale() == 3
+                && !seen.is_ungrouped();
+            changes.assumed_separator = seen.assumed_separator(given, self.are_commas);
+            let form = column.form().map(|form| form.to_string());
+            changes.has_short_years = !given.is_own && form.is_some_and(|form| form.contains("%y"));
+            changes.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));
+            let is_unfit = given.is_own && !seen.is_untyped() && !seen.fits_given(given);
+            changes.unfit_format = given.timestamp.or(given.date).filter(|_| is_unfit).map(|form| form.to_string());
+        }
+    }
+}
