@@ -98,7 +98,7 @@ pub(super) fn is_limit(text: &[u8]) -> bool {
 
 /// Whether a text takes the place of a value that is not known.
 pub(super) fn is_placeholder(text: &[u8]) -> bool {
-    is_one_of(text, &["unknown", "localhost", "tbd", "tba", "missing", "(none)", "n/d", "n.d.", "*", "true", "false"])
+    is_one_of(text, &["unknown", "localhost", "tbd", "tba", "missing", "(none)", "n/d", "n.d.", "*"])
 }
 
 fn is_word(byte: u8) -> bool {

@@ -94,15 +94,7 @@ impl Layout {
         preamble: Preamble,
     ) -> Layout {
         let may_skip = preamble == Preamble::Infer && overrides.preamble_lines.is_none() && overrides.header.is_none();
-        let comments = match &overrides.comment {
-            Some(None) => None,
-            Some(Some(prefix)) => {
-                let tables = || samples.split(&Dialect { comment: None, ..dialect.clone() });
-                let names = if may_skip { comments::leading(samples, &tables(), dialect).names } else { None };
-                Some(Comments { prefix: prefix.clone(), rows: 0, names })
-            }
-            None => comments::find(samples, dialect, !may_skip),
-        };
+        let comments = comments_of(samples, dialect, overrides, may_skip);
         let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
         let mut shifted = 0;
         let mut tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
@@ -158,6 +150,24 @@ impl Layout {
                 .first()
                 .map_or(0, |table| table.iter().skip(first.max(leading.end)).filter(|row| !is_empty(row)).count()),
         }
+    }
+}
+
+/// The comments that are set or found; with `may_skip`, those before the first row may name the columns.
+fn comments_of(
+    samples: &Samples<'_>,
+    dialect: &Dialect,
+    overrides: &DialectOverrides,
+    may_skip: bool,
+) -> Option<Comments> {
+    match &overrides.comment {
+        Some(None) => None,
+        Some(Some(prefix)) => {
+            let tables = || samples.split(&Dialect { comment: None, ..dialect.clone() });
+            let names = if may_skip { comments::leading(samples, &tables(), dialect).names } else { None };
+            Some(Comments { prefix: prefix.clone(), rows: 0, names })
+        }
+        None => comments::find(samples, dialect, !may_skip),
     }
 }
 

@@ -73,13 +73,16 @@ fn is_short(cell: &Cell<'_>) -> bool {
         && memchr::memchr_iter(b' ', cell.bytes).count() < MAX_WORDS
 }
 
-/// Words that are usual in names of columns.
-const USUAL: &str = "account address age amount answer author brand category city code color colour comment \
-    company country county currency date department dept description domain email field file filename gender gene \
-    host hostname id ip item key keyword label language latitude location longitude mail message method model \
-    name note notes number option owner path phone position postcode product project question region remark \
-    result review role sentence source species state station status street subject surname symbol tag team text \
-    time timestamp title tweet type uri url user username value version zip";
+/// Words that are usual in names of columns, of English and its neighbours.
+const USUAL: &str = "account address adresse age amount answer apellido author beschreibung bezeichnung brand \
+    category cidade citta città city ciudad code cognome color colour comment company country county currency \
+    date datum department dept descripcion descripción description direccion dirección domain email fecha field \
+    file filename gender gene host hostname id indirizzo ip item key keyword label land language latitude \
+    location longitude mail message method model naam nachname name nom nombre nome note notes number option ort \
+    owner paese pais path pays país phone plz position postcode prenom product project prénom question region \
+    remark result review role rue sentence source species stad stadt state station status strasse straße street \
+    subject surname symbol tag team text time timestamp title tweet type uri url user username value version \
+    ville vorname zip";
 
 /// Whether a field has a usual word of names.
 fn is_usual(cell: &Cell<'_>) -> bool {
