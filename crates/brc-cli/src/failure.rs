@@ -30,10 +30,7 @@ pub(crate) fn in_statement(error: Error, number: usize, line: usize, file: Optio
 fn hints(error: &Error) -> Vec<String> {
     let mut hints = Vec::new();
     if may_be_header(error) {
-        hints.push(
-            "if line 1 is a header, use its names in --schema, or remove it: tail -n +2 FILE | brc convert - OUT"
-                .to_owned(),
-        );
+        hints.push("if line 1 is a header, --header yes leaves it out".to_owned());
     }
     if let Error::BadRow { fault, place, .. } = error {
         hints.extend(hint(fault));
@@ -82,9 +79,10 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
             return Some(format!("{first}; {second}; if the delimiter is wrong, set it with --delimiter"));
         }
         RowFault::CutOff { .. } => return Some(format!("the file may be cut off; {PAD}; {FOOTER}")),
-        RowFault::Columns { .. } => {
-            Some("if a field contains the delimiter, set --quote or --escape; --ragged reject leaves such rows out")
-        }
+        RowFault::Columns { .. } => Some(
+            "if a field contains the delimiter, set --quote or --escape; --ragged reject leaves such rows out; \
+             --delimiter none reads whole lines",
+        ),
         RowFault::UnclosedQuote => Some("the file may be cut off; if quotes are ordinary characters, use --quote none"),
         RowFault::TextAfterQuote => Some(
             "if quotes in fields are escaped, set --escape, as in --escape '\\'; if they are ordinary characters, use \

@@ -16,8 +16,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 #[derive(Clone, Default, clap::Args)]
 #[command(next_help_heading = "Options for reading text (CSV, TSV …)")]
 pub(crate) struct TextArgs {
-    /// The field delimiter: a one-byte character, tab, space, \x01, or blanks for runs of spaces and tabs [default:
-    /// detected]
+    /// The field delimiter: a one-byte character, tab, space, \x01, blanks for runs of spaces and tabs, or none for one
+    /// value per line [default: detected]
     #[arg(long, alias = "separator", value_name = "CHAR", value_parser = field_delimiter)]
     pub(crate) delimiter: Option<Delimiter>,
 
@@ -232,8 +232,15 @@ fn optional_text(text: &str) -> Result<Optional<String>, DialectError> {
     }
 }
 
+/// A byte that texts do not have, as their delimiter if there is none.
+const UNUSED: u8 = 0x01;
+
 fn field_delimiter(text: &str) -> Result<Delimiter, String> {
-    if text == "blanks" { Ok(Delimiter::Blanks) } else { delimiter(text).map(Delimiter::Byte) }
+    match text {
+        "blanks" => Ok(Delimiter::Blanks),
+        "none" => Ok(Delimiter::Byte(UNUSED)),
+        _ => delimiter(text).map(Delimiter::Byte),
+    }
 }
 
 fn yes_or_no() -> impl TypedValueParser<Value = bool> {

@@ -627,6 +627,18 @@ fn charsets_that_are_not_latin_are_not_said_to_be() {
 }
 
 #[test]
+fn lines_of_prose_can_be_read_whole() {
+    let place = Place::new();
+    let line = |row: usize| format!("c{row} Fix a{}\n", [", b, c", "", ", and \"d"][row % 3]);
+    place.write("log.txt", (0..30).map(line).collect::<String>());
+    noted(&place.run("count log.txt --delimiter ,"), "--delimiter none reads whole lines");
+    place.write("two.csv", "id,name\n1,a\n2,b\n");
+    let one = "--names has 1 column, but the first lines have 2 columns; --delimiter none reads whole lines";
+    noted(&place.run("cat two.csv --names x"), one);
+    assert_eq!(place.run("count log.txt --delimiter none --quote none").text(), "30\n");
+}
+
+#[test]
 fn line_ends_of_two_kinds_are_noted() {
     for text in ["a,b\r1,2\r3,4\r5,6\n", "a,b\r1,2\n3,4\n5,6\n"] {
         noted(&query(text, "select count(*)"), "tr '\\r' '\\n' makes all line ends alike");

@@ -249,7 +249,8 @@ fn names(sniffed: &Sniffed, options: &OpenOptions) -> Result<Vec<String>, String
     let found = sniffed.names.len();
     if found > 0 && found != names.len() {
         let [named, found] = [names.len(), found].map(columns_of);
-        return Err(format!("--names has {named}, but the first lines have {found}"));
+        let whole = if names.len() == 1 { "; --delimiter none reads whole lines" } else { "" };
+        return Err(format!("--names has {named}, but the first lines have {found}{whole}"));
     }
     Ok(names.clone())
 }

@@ -68,10 +68,9 @@ fn sniff_samples(samples: &[Sample<'_>], options: &OpenOptions) -> Sniffed {
     let sniff = if is_given { sniff_rows } else { sniff };
     let sniffed = sniff(samples, known);
     let given = options.schema.as_ref().map(|schema| schema.fields().len()).or(options.names.as_ref().map(Vec::len));
-    let Some(width) = given.filter(|width| *width != sniffed.names.len() && known.delimiter.is_none()) else {
-        return sniffed;
-    };
-    // The number of columns is evidence for the delimiter.
+    let is_evidence = |width: &usize| *width > 1 && *width != sniffed.names.len() && known.delimiter.is_none();
+    let Some(width) = given.filter(is_evidence) else { return sniffed };
+    // The number of columns is evidence for the delimiter. That of a single one is none: any other byte fits.
     let with = |delimiter: &u8| {
         let delimiter = Some(Delimiter::Byte(*delimiter));
         sniff(samples, &DialectOverrides { delimiter, ..known.clone() })
