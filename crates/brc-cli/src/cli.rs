@@ -8,10 +8,13 @@ use crate::commands::{
 };
 use crate::failure::SUCCESS;
 use crate::metrics::Metrics;
+use crate::render::format_by_name;
 use brc_encodings::temporary;
+use brc_query::Statement;
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Converts CSV and other tables to compact binary files, and queries them
 ///
@@ -44,7 +47,15 @@ impl Cli {
     /// Parses the command line, and chooses the directory for temporary files if the command has such an option. Ends
     /// the process if the command line is invalid or asks for help.
     pub(crate) fn of(words: impl Iterator<Item = OsString>) -> Self {
-        let matches = Self::command().get_matches_from(words);
+        let words: Vec<OsString> = words.map(no_option).collect();
+        let matches = Self::command().try_get_matches_from(&words).unwrap_or_else(|mut error| {
+            if let Some(tip) = tip(&error, &words) {
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+                error.remove(ContextKind::SuggestedSubcommand);
+                error.remove(ContextKind::SuggestedArg);
+            }
+            error.exit()
+        });
         let of_command = matches.subcommand().and_then(|(_, matches)| matches.try_get_one::<PathBuf>(TEMP_DIR).ok());
         if let Some(directory) = of_command.flatten() {
             temporary::choose_directory(directory.clone());
@@ -65,6 +76,33 @@ impl Cli {
         written?;
         Ok(code)
     }
+}
+
+/// A statement that begins with a comment is no option.
+fn no_option(word: OsString) -> OsString {
+    match word.to_str() {
+        Some(text) if text.starts_with('-') && Statement::is_one(text) => format!(" {text}").into(),
+        _ => word,
+    }
+}
+
+/// What to write instead of an invalid word, where that is known.
+fn tip(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let invalid = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    if let Some(word) = invalid(ContextKind::InvalidSubcommand) {
+        let is_file = word.contains(['.', '/', '\\']) || Path::new(word).exists();
+        let is_query = word == "sql" || is_file || Statement::is_one(word);
+        return is_query.then(|| "queries are written brc query FILE \"select …\"".to_owned());
+    }
+    let format = format_by_name(invalid(ContextKind::InvalidArg)?.strip_prefix("--")?)?;
+    let mut cli = Cli::command();
+    cli.build();
+    let command = words.iter().find_map(|word| cli.find_subcommand(word))?;
+    let has_formats = command.get_arguments().any(|argument| argument.get_long() == Some("format"));
+    has_formats.then(|| format!("the format is written --format {}", format.name()))
 }
 
 const AFTER_HELP: &str = "\

@@ -76,6 +76,22 @@ fn a_group_that_is_too_large_is_an_error() {
 }
 
 #[test]
+fn a_constant_that_is_too_long_is_an_error() {
+    let place = Place::new();
+    place.write("a.csv", "a\n1\n2\n");
+    for text in ["select max(rpad('b', 2000000000)) as m", "select a where 'x' || rpad('é', 1000000000, 'xy') > 'a'"] {
+        place.run_of(&["query", "a.csv", text, "--memory", "100M"]).fails(
+            1,
+            "brc: a computed string needs more than the memory limit of 104857600 bytes\n\
+             brc: raise the limit with --memory",
+        );
+    }
+    let text = "select a, length(rpad('é', 20000000, 'xy')) as l";
+    let answer = place.run_of(&["query", "a.csv", text, "--memory", "200M", "--format", "csv"]).text();
+    assert_eq!(answer, "a,l\n1,20000000\n2,20000000\n");
+}
+
+#[test]
 fn a_full_disk_is_an_error() {
     let place = visits(20_000);
     let question = format!("query t.csv '{}' --memory 1", QUESTIONS[0]);

@@ -105,6 +105,32 @@ fn files_may_have_names_that_look_like_sql() {
 }
 
 #[test]
+fn what_is_no_command_and_no_option_leads_to_the_query() {
+    let place = place();
+    let written = "tip: queries are written brc query FILE \"select …\"";
+    for arguments in
+        [&["sql", "sales.csv", "select 1"][..], &["select 1 from 'sales.csv'"], &["sales.csv", "select 1"], &["x.csv"]]
+    {
+        place.run_of(arguments).fails_with(2, written);
+    }
+    place.run_of(&["qurey"]).fails_with(2, "a similar subcommand exists: 'query'");
+    for (arguments, tip) in [
+        (&["query", "sales.csv", "select 1", "--csv"][..], "tip: the format is written --format csv"),
+        (&["head", "sales.csv", "--markdown"], "tip: the format is written --format markdown"),
+        (&["count", "sales.csv", "--csv"], "tip: to pass '--csv' as a value"),
+    ] {
+        place.run_of(arguments).fails_with(2, tip);
+    }
+    assert_eq!(csv(&place, &["sales.csv", "-- all\n-- of it\nselect count(*) as n"]), "n\n3\n");
+    let wrong = place.run_of(&["query", "sales.csv", "-- all\nselect x"]);
+    wrong.fails_with(2, "unknown column 'x' (columns: city, price, sold) (line 2, column 8)");
+    place.write("two.csv", "a,b,n\nx,y,1\n");
+    place
+        .run_of(&["query", "two.csv", "--where", "n > 1"])
+        .fails_with(2, "or '' for all rows as one group; for the rows themselves, write 'select * where n > 1'");
+}
+
+#[test]
 fn tables_are_described() {
     let place = place();
     let (schema, summary) = (place.run("schema sales.csv").text(), place.run("summarize sales.csv").text());

@@ -61,7 +61,8 @@ impl Binder<'_> {
             let texts = arguments.into_iter().map(|argument| self.text_or_nothing(function, argument, position));
             arguments = texts.collect::<Result<_>>()?;
         }
-        let typed = self.function_of(function, arguments, &call.arguments, position)?;
+        let called = if function.aliases.contains(&call.name.as_str()) { &call.name } else { function.shown() };
+        let typed = self.function_called(called, function, arguments, &call.arguments, position)?;
         match &typed.node {
             Node::Call { function, arguments } if ["like", "starts_with"].contains(&function.0.name) => {
                 Ok(prefixed(function.0.name, arguments).unwrap_or(typed))
@@ -77,6 +78,18 @@ impl Binder<'_> {
         syntax: &[Syntax],
         position: usize,
     ) -> Result {
+        self.function_called(function.shown(), function, arguments, syntax, position)
+    }
+
+    /// The same; messages call it by the name by which it was called.
+    fn function_called(
+        &self,
+        called: &str,
+        function: &'static Function,
+        arguments: Vec<Typed>,
+        syntax: &[Syntax],
+        position: usize,
+    ) -> Result {
         match (function.bind)(&arguments) {
             Ok(bound) => {
                 let nullable = bound.nullable || arguments.iter().any(|argument| argument.nullable);
@@ -84,32 +97,36 @@ impl Binder<'_> {
                 let typed = Typed { node: Node::Call { function, arguments }, logical_type: bound.output, nullable };
                 self.folded(typed, position)
             }
+            // What no null can be passed to is null for one.
+            Err(Mismatch { argument, .. }) if arguments.get(argument).is_some_and(Typed::is_null) => {
+                Ok(Typed::literal(LogicalType::String, None))
+            }
             Err(Mismatch { argument, needed }) => {
                 if let Some(arguments) = self.with_uuids_as_text(&arguments, position)?
                     && (function.bind)(&arguments).is_ok()
                 {
-                    return self.function_of(function, arguments, syntax, position);
+                    return self.function_called(called, function, arguments, syntax, position);
                 }
                 if needed.contains("a date or a time")
                     && let Some(arguments) = literal::with_time(&arguments, argument)
                 {
-                    return self.function_of(function, arguments, syntax, position);
+                    return self.function_called(called, function, arguments, syntax, position);
                 }
-                let name = function.shown();
+                let needed = needed.replacen(&format!(" {}(", function.name), &format!(" {called}("), 1);
                 match (arguments.get(argument), syntax.get(argument)) {
                     (Some(found), Some(syntax)) => {
                         let is_row_by_row = needed.contains("constant") && found.constant().is_none();
                         let varies = if is_row_by_row { " that is not constant" } else { "" };
                         let is_moved =
-                            ["+", "-"].contains(&name) && arguments.iter().any(|it| is_clock(it.logical_type));
+                            ["+", "-"].contains(&called) && arguments.iter().any(|it| is_clock(it.logical_type));
                         let hint = if is_moved { "; time is added as in t + interval '1 day'" } else { "" };
                         let found = format!("{}{varies}{hint}", self::found(found));
-                        let message = format!("'{name}' {needed}, found {found}");
+                        let message = format!("'{called}' {needed}, found {found}");
                         self.mismatch(message, syntax.position, &arguments)
                             .map_err(|error: SyntaxError| error.wanting(self.text_of(&arguments)))
                     }
-                    (Some(_), None) => self.mismatch(format!("'{name}' {needed}"), position, &arguments),
-                    (None, _) => self.error(format!("'{name}' {needed}"), position),
+                    (Some(_), None) => self.mismatch(format!("'{called}' {needed}"), position, &arguments),
+                    (None, _) => self.error(format!("'{called}' {needed}"), position),
                 }
             }
         }
@@ -186,6 +203,7 @@ impl Binder<'_> {
                 }
                 _ => moved,
             },
+            _ if moved.is_null() => return Ok(Some(moved)),
             _ => {
                 let found = found(&moved);
                 return self.mismatch(format!("{INTERVAL}, found {found}"), operand.position, [&moved]);

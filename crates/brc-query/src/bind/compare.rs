@@ -43,6 +43,10 @@ impl Binder<'_> {
 
     pub(super) fn is_in(&mut self, operand: &Syntax, list: &[Syntax]) -> Result {
         let is_null = |item: &&Syntax| item.kind == Kind::Literal(Literal::Null);
+        if is_null(&operand) {
+            all_of(list.iter().map(|item| self.bind(item)))?;
+            return Ok(Typed::literal(LogicalType::Bool, None));
+        }
         let values = list.iter().filter(|item| !is_null(item));
         let items: Vec<_> = values.map(|item| (Comparison::Equal, item)).collect();
         let null = list.iter().find(is_null).map(|_| Typed::literal(LogicalType::Bool, None));
@@ -123,6 +127,9 @@ impl Binder<'_> {
             if let Some(test) = self.test(value, comparison, literal, position)? {
                 return Ok(Compared::Test(test));
             }
+            if value.is_null() {
+                return Ok(Compared::Condition(Typed::literal(LogicalType::Bool, None)));
+            }
             let constant = self.literal_like(literal, value.logical_type, position)?;
             return self.function(comparison, value.clone(), constant, position).map(Compared::Condition);
         }
@@ -142,7 +149,9 @@ impl Binder<'_> {
 
     /// What a value is compared with. A name without a column, beside a string, is often a string without its quotes.
     fn bind_beside(&mut self, one: &Typed, other: &Syntax) -> Result {
-        let is_name = one.logical_type == LogicalType::String && matches!(other.kind, Kind::Column(_));
+        let is_name = one.logical_type == LogicalType::String
+            && matches!(other.kind, Kind::Column(_))
+            && !self.expression.is_quoted(other.position);
         self.bind(other).map_err(|error| if is_name { error.with_hint(constant::STRINGS) } else { error })
     }
 
@@ -191,6 +200,9 @@ impl Binder<'_> {
 
     fn function(&self, comparison: Comparison, one: Typed, other: Typed, position: usize) -> Result {
         let (from, to) = (one.logical_type, other.logical_type);
+        if common(from, to).is_none() && (one.is_null() || other.is_null()) {
+            return Ok(Typed::literal(LogicalType::Bool, None));
+        }
         if common(from, to).is_none() {
             let message = format!("a value of type {from} is compared with one of type {to}");
             return self.mismatch(message, position, [&one, &other]);

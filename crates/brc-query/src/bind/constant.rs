@@ -27,7 +27,7 @@ impl Tested {
 }
 
 /// How to write strings, for messages.
-pub(super) const STRINGS: &str = "; write strings in single quotes";
+pub(crate) const STRINGS: &str = "; write strings in single quotes";
 
 /// How to write what values of a type are compared with, for messages.
 pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str {

@@ -7,7 +7,7 @@ use crate::bind::inputs::{Inputs, Source};
 use crate::functions::cast::is_exact_number;
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::sql::expression::Expression;
-use crate::sql::suggestions::unknown_function;
+use crate::sql::suggestions::{IN_BRC_SQL, unknown_function};
 use crate::sql::{Call, Kind, Literal, Syntax};
 use brc_core::{Field, LogicalType};
 use std::collections::HashMap;
@@ -87,7 +87,7 @@ impl<'a> GroupScope<'a> {
         let mut arguments = call.arguments.iter().map(|argument| binder.bind(argument)).collect::<Result<Vec<_>>>()?;
         let filter = call.filter.as_deref().map(|filter| binder.truth(filter)).transpose()?;
         let parameter = function.form.parameter(&arguments).map_err(|needed| {
-            let name = function.name;
+            let name = &call.name;
             expression.error(format!("'{name}' {needed}"), position)
         })?;
         arguments.truncate(function.form.columns());
@@ -127,7 +127,7 @@ impl<'a> GroupScope<'a> {
             let is_text =
                 |column: &usize| fields.get(*column).is_some_and(|field| field.logical_type == LogicalType::String);
             let columns = output.columns.iter().copied().filter(is_text).collect();
-            expression.error(format!("'{}' needs {needed}{found}", function.name), place).of_types(columns)
+            expression.error(format!("'{}' needs {needed}{found}", call.name), place).of_types(columns)
         })?;
         let column = match self.columns.entry(output) {
             Entry::Occupied(known) => *known.get(),
@@ -184,12 +184,23 @@ impl Scope for GroupScope<'_> {
     }
 }
 
+/// Aggregates of distinct values that are the same as those of all values.
+const IGNORE_DUPLICATES: [&str; 5] = ["min", "max", "bool_and", "bool_or", "approx_count_distinct"];
+
 /// The aggregate that a call is of, if it is of one.
 fn aggregate_of(expression: &Expression, call: &Call, position: usize) -> Result<Option<&'static AggregateFunction>> {
     match AggregateFunction::by_name(&call.name, call.distinct) {
         Some(function) => Ok(Some(function)),
-        None if call.distinct && AggregateFunction::by_name(&call.name, false).is_some() => {
-            Err(expression.error(format!("'{}' of distinct values is not supported", call.name), position))
+        None if call.distinct
+            && let Some(function) = AggregateFunction::by_name(&call.name, false) =>
+        {
+            match IGNORE_DUPLICATES.contains(&function.name) {
+                true => Ok(Some(function)),
+                false => {
+                    let message = format!("'{}' of distinct values is not supported; {IN_BRC_SQL}", call.name);
+                    Err(expression.error(message, position))
+                }
+            }
         }
         None if !call::is_function(&call.name) => Err(expression.error(unknown_function(&call.name), position)),
         None => Ok(None),

@@ -236,7 +236,7 @@ impl Binder<'_> {
         )
     }
 
-    /// The same; a constant, if all of its parts are.
+    /// The same; a constant, if all of its parts are. One of many bytes is computed with the rows, within their memory.
     fn folded(&self, typed: Typed, position: usize) -> Result {
         if !typed.parts().iter().all(|part| part.constant().is_some()) {
             return Ok(typed);
@@ -245,7 +245,8 @@ impl Binder<'_> {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
             Err(EvalError::Value(message)) => self.mismatch(message, position, []),
             Err(EvalError::Batch(message)) => self.error(message, position),
-            Err(EvalError::TooLarge(_)) => self.error(TOO_LONG, position),
+            Err(EvalError::TooLarge(Some(_))) => Ok(typed),
+            Err(EvalError::TooLarge(None)) => self.error(TOO_LONG, position),
         }
     }
 }

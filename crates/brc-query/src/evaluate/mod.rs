@@ -91,6 +91,8 @@ enum Step {
         arguments: Vec<Step>,
         allowance: Allowance,
     },
+    /// A call without columns, which has one value for all rows.
+    Same(Box<Step>, LogicalType),
     Comparison(Box<Comparison>),
     Exact(Box<Exact>),
     Memo(Box<Memo>),
@@ -176,9 +178,9 @@ impl Program {
     }
 }
 
-/// The value of an expression without columns.
+/// The value of an expression without columns, unless it takes more memory than any limit leaves.
 pub(crate) fn constant(typed: &Typed) -> Result<Option<Scalar>, EvalError> {
-    let columns = Columns { fields: &[], projection: &[], allowance: Allowance::default() };
+    let columns = Columns { fields: &[], projection: &[], allowance: Allowance(0) };
     let found = Program::new(typed, columns).run(Level::best(), &Batch { rows: 1, columns: &[] })?;
     let column = found.column();
     let view = View::of(&column)?;
@@ -242,7 +244,13 @@ impl Step {
                 Ok(bound) => {
                     let is_exact = bound.exact.is_some();
                     let call = Self::Call { kernel: bound.kernel, arguments: steps(arguments), allowance };
-                    if is_exact { Exact::step(typed, step, call) } else { call }
+                    let mut used = Vec::new();
+                    typed.columns(&mut used);
+                    match is_exact {
+                        true => Exact::step(typed, step, call),
+                        false if used.is_empty() => Self::Same(Box::new(call), output),
+                        false => call,
+                    }
                 }
                 Err(_) => Self::Constant(None, output),
             },
@@ -271,6 +279,12 @@ impl Step {
             Self::Call { kernel, arguments, allowance } => {
                 let found = arguments.iter_mut().map(|argument| argument.run(frame)).collect::<Result<Vec<_>, _>>()?;
                 applied(kernel, &found.iter().map(Evaluated::column).collect::<Vec<_>>(), rows, *allowance)?
+            }
+            Self::Same(step, output) => {
+                let found = step.run(&Frame { batch: Batch { rows: rows.min(1), columns: &[] }, ..*frame })?;
+                let column = found.column();
+                let value = View::of(&column)?;
+                Array::repeat(*output, if rows > 0 { value.get(0) } else { None }, rows)
             }
             Self::Exact(exact) => return exact.run(frame),
             Self::Memo(memo) => return memo.run(frame),

@@ -130,6 +130,7 @@ impl Step {
             | Self::Case { .. }
             | Self::Coalesce { .. }
             | Self::Call { .. }
+            | Self::Same(..)
             | Self::Exact(_)
             | Self::Memo(_)
             | Self::Table(_) => Truth::of_column(frame.level, &self.run(frame)?.column(), rows)?,

@@ -28,7 +28,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         let month = (i64::from(month) - 1) / months * months + 1;
         calendar::days_of(year, month as u32, 1).unwrap_or(days)
     };
-    let day: Box<dyn Fn(i64) -> i64 + Send + Sync> = match name.as_slice() {
+    let day: Box<dyn Fn(i64) -> i64 + Send + Sync> = match name.strip_suffix(b"s").unwrap_or(&name) {
         b"year" => Box::new(move |days| first_of_month(days, 12)),
         b"quarter" => Box::new(move |days| first_of_month(days, 3)),
         b"month" => Box::new(move |days| first_of_month(days, 1)),

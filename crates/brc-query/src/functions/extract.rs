@@ -10,7 +10,7 @@ pub(super) static EXTRACT: Function = Function {
     name: "extract",
     aliases: &["date_part"],
     usage: "extract(part from t)",
-    about: "year, quarter, month, week, day, dow, doy, hour, minute, second, millisecond, microsecond, epoch (whole seconds)",
+    about: "year, quarter, month, week, day, dow, doy, isoyear, isodow, hour, minute, second, millisecond, microsecond, epoch (whole seconds)",
     example: ("extract(dow from date '2024-02-29')", "4"),
     bind,
 };
@@ -63,6 +63,7 @@ fn part(name: &[u8]) -> Option<(Part, bool)> {
         "day" => (DAY, true),
         "dow" => (|_, days, _| iso_weekday(days) % 7, true),
         "isodow" => (|_, days, _| iso_weekday(days), true),
+        "isoyear" => (|_, days, _| calendar::date_of(thursday(days)).0, true),
         "doy" => (|_, days, _| day_of_year(days), true),
         "epoch" => {
             (|clock, days, units| days * calendar::DAY_SECONDS + within(clock, units, calendar::DAY_SECONDS), false)
@@ -88,6 +89,10 @@ pub(super) fn day_of_year(days: i64) -> i64 {
 
 /// The ISO week: the first is that of the year's first Thursday.
 pub(super) fn week(days: i64) -> i64 {
-    let thursday = days - iso_weekday(days) + 4;
-    (day_of_year(thursday) - 1) / 7 + 1
+    (day_of_year(thursday(days)) - 1) / 7 + 1
+}
+
+/// The Thursday of the same week, which lies in the ISO year.
+fn thursday(days: i64) -> i64 {
+    days - iso_weekday(days) + 4
 }

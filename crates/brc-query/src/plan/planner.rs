@@ -45,7 +45,7 @@ impl Query {
         let (names, mut inputs) = (Names::new(schema), Inputs::new(schema));
         let rows = RowScope::new(&names);
         if let Some(filter) = &self.filter {
-            self.check_no_output(filter, rows)?;
+            self.check_no_output(filter, rows, "repeat its expression, or use having")?;
             plan.predicate = Some(predicate(filter, rows, &mut inputs)?);
         }
         plan.conditions = inputs.computed.len();
@@ -57,21 +57,23 @@ impl Query {
         Ok(plan)
     }
 
-    /// Refuses a filter that names a column of the answer, which is not there yet when rows are filtered.
-    fn check_no_output(&self, filter: &Expression, rows: RowScope<'_>) -> Result<()> {
+    /// Refuses an expression over rows that names a column of the answer, which is not there yet.
+    fn check_no_output(&self, expression: &Expression, rows: RowScope<'_>, instead: &str) -> Result<()> {
         let is_alias = |name: &str| {
             let mut items = self.select.iter().flatten();
             items.any(|item| matches!(item, SelectItem::Expression { alias: Some(alias), .. } if alias == name))
         };
         let mut found = None;
-        filter.syntax().walk(&mut |part| match &part.kind {
-            Kind::Column(name) if !rows.has(name) && is_alias(name) => found = found.or(Some((name, part.position))),
+        expression.syntax().walk(&mut |part| match &part.kind {
+            Kind::Column(name) if !rows.has(name) && is_alias(name) => {
+                let is_whole = rows.name_around(expression, name, part.position).is_none();
+                found = found.or(is_whole.then_some((name, part.position)));
+            }
             _ => {}
         });
         let Some((name, position)) = found else { return Ok(()) };
-        let message =
-            format!("'{name}' is an output column, not one of the table; repeat its expression, or use having");
-        Err(filter.error(message, position).into())
+        let message = format!("'{name}' is an output column, not one of the table; {instead}");
+        Err(expression.error(message, position).into())
     }
 
     /// Whether each row of the table gives one of the answer.
@@ -91,6 +93,7 @@ impl Query {
         plan.grouped = false;
         plan.computed.clone_from(&inputs.computed);
         for (name, expression) in self.items(schema, scope)? {
+            self.check_no_output(&expression, scope, "repeat its expression")?;
             plan.columns.push(OutputExpression { name, value: bind::bind(&expression, &mut scope)? });
         }
         plan.order_by = self.sort_keys(&plan.columns, &mut scope)?;
@@ -192,7 +195,7 @@ impl Query {
                 items.iter().map(|(_, expression)| expression.clone()).collect()
             }
             (Some(by), _) => by.iter().map(|key| item(key, items, scope)).collect::<Result<_>>()?,
-            (None, _) => default_keys(schema)?,
+            (None, _) => self.default_keys(schema)?,
         };
         for key in by {
             let typed = bind::bind(&key, &mut scope)?;
@@ -206,6 +209,26 @@ impl Query {
             keys.push((key.name(), typed));
         }
         Ok(keys)
+    }
+
+    /// The only column of strings, if there is one.
+    fn default_keys(&self, schema: &Schema) -> Result<Vec<Expression>> {
+        let fields = schema.fields().iter();
+        let strings: Vec<&str> = fields
+            .filter(|field| field.logical_type.physical() == PhysicalType::Bytes)
+            .map(|field| field.name.as_str())
+            .collect();
+        if strings.len() <= 1 {
+            return Ok(strings.into_iter().map(Expression::column).collect());
+        }
+        let rows = match (&self.aggregates, &self.filter) {
+            (None, Some(filter)) => format!("; for the rows themselves, write 'select * where {filter}'"),
+            _ => String::new(),
+        };
+        Err(Error::Usage(format!(
+            "no single column to group by; choose with --by: {}; or '' for all rows as one group{rows}",
+            strings.join(", ")
+        )))
     }
 
     fn keys_and_aggregates(
@@ -253,7 +276,7 @@ fn item(key: &Expression, items: Option<&[(String, Expression)]>, rows: RowScope
     if let Some(number) = ordinal(key.syntax()) {
         let item = number.checked_sub(1).and_then(|place| items.get(place));
         return match item {
-            Some((_, expression)) => Ok(expression.clone()),
+            Some((_, expression)) => of_rows(key, expression),
             None => Err(no_such_column(key, items.len())),
         };
     }
@@ -261,9 +284,18 @@ fn item(key: &Expression, items: Option<&[(String, Expression)]>, rows: RowScope
         && !rows.has(name)
         && let Some((_, expression)) = items.iter().find(|(alias, _)| alias == name)
     {
-        return Ok(expression.clone());
+        return of_rows(key, expression);
     }
     Ok(key.clone())
+}
+
+/// The expression that a key refers to, which must have no aggregate.
+fn of_rows(key: &Expression, expression: &Expression) -> Result<Expression> {
+    if has_aggregates(expression.syntax()) {
+        let message = format!("'{key}' is '{expression}', which has an aggregate; group by other columns");
+        return Err(key.error(message, key.syntax().position).into());
+    }
+    Ok(expression.clone())
 }
 
 /// The output column that an item of `order by` names, by its number or its name.
@@ -309,21 +341,6 @@ fn check_names(columns: &[OutputExpression]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn default_keys(schema: &Schema) -> Result<Vec<Expression>> {
-    let fields = schema.fields().iter();
-    let strings: Vec<&str> = fields
-        .filter(|field| field.logical_type.physical() == PhysicalType::Bytes)
-        .map(|field| field.name.as_str())
-        .collect();
-    if strings.len() > 1 {
-        let names = strings.join(", ");
-        return Err(Error::Usage(format!(
-            "no single column to group by; choose with --by: {names}; or '' for all rows as one group"
-        )));
-    }
-    Ok(strings.into_iter().map(Expression::column).collect())
 }
 
 fn default_aggregates(schema: &Schema, keys: &[usize]) -> Vec<Expression> {

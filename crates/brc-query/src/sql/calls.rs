@@ -6,6 +6,8 @@ use brc_core::Comparison;
 use sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, OrderByExpr, OrderBySort,
 };
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 pub(super) const WINDOW: &str =
     "window functions ('over') are not supported; use brc-sql, which has all of SQL over the same files";
@@ -15,6 +17,26 @@ const UNIT_FIRST: [&str; 3] = ["date_trunc", "date_diff", "datediff"];
 
 /// How many parts what is written once but computed twice may have: nested, they double at each level.
 const MAX_DOUBLED_PARTS: usize = 1000;
+
+/// Writes `trim(both from s)` with what is trimmed, which `sqlparser` asks for.
+pub(super) fn trim_spaces(tokens: &mut Vec<TokenWithSpan>) {
+    const SIDES: [Keyword; 3] = [Keyword::BOTH, Keyword::LEADING, Keyword::TRAILING];
+    let keyword = |token: &Token| match token {
+        Token::Word(word) if word.quote_style.is_none() => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    let is_blank = |at: &usize| matches!(tokens[*at].token, Token::Whitespace(_));
+    let places: Vec<usize> = (0..tokens.len()).filter(|at| !is_blank(at)).collect();
+    // From the back, so that what is inserted moves no token that is still to be looked at.
+    for four in places.windows(4).rev() {
+        let [trim, open, side, from] = [0, 1, 2, 3].map(|place| &tokens[four[place]].token);
+        let is_trim = keyword(trim) == Keyword::TRIM && *open == Token::LParen && SIDES.contains(&keyword(side));
+        if is_trim && keyword(from) == Keyword::FROM {
+            let span = tokens[four[3]].span;
+            tokens.insert(four[3], TokenWithSpan { token: Token::SingleQuotedString(" ".to_owned()), span });
+        }
+    }
+}
 
 impl Converter<'_> {
     fn function(&self, function: Function, position: usize) -> Converted<Call> {
@@ -110,15 +132,14 @@ impl Converter<'_> {
     pub(super) fn choice(&self, function: Function, position: usize) -> Converted<Kind> {
         let mut call = self.function(function, position)?;
         let is_plain = !call.distinct && call.filter.is_none();
+        let is_null = |argument: &Syntax| argument.kind == Kind::Literal(Literal::Null);
         Ok(match (call.name.as_str(), call.arguments.len()) {
             ("if" | "iif", 2 | 3) if is_plain => {
                 let otherwise = call.arguments.drain(2..).next().map(Box::new);
                 let branch = call.arguments.pop().zip(call.arguments.pop()).map(|(then, when)| (when, then));
                 Kind::Case { operand: None, branches: branch.into_iter().collect(), otherwise }
             }
-            ("nullif", 2) if is_plain && call.arguments[1].kind == Kind::Literal(Literal::Null) => {
-                call.arguments.swap_remove(0).kind
-            }
+            ("nullif", 2) if is_plain && call.arguments.iter().any(is_null) => call.arguments.swap_remove(0).kind,
             ("nullif", 2) if is_plain => {
                 self.check_doubled(&call.arguments[..1], "nullif", position)?;
                 let (one, other) = (call.arguments.swap_remove(0), call.arguments.swap_remove(0));

@@ -8,7 +8,7 @@ use crate::values::number::Number;
 use brc_core::Comparison;
 use sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, Interval, Spanned, TrimWhereField,
-    UnaryOperator, Value,
+    TypedString, UnaryOperator, Value,
 };
 
 /// Turns the parts of one expression into ours.
@@ -45,15 +45,7 @@ impl Converter<'_> {
             Expr::Identifier(name) => Kind::Column(name.value),
             Expr::CompoundIdentifier(names) => Kind::Column(self.qualified(names)),
             Expr::Value(value) => Kind::Literal(self.value(value.value, position)?),
-            Expr::TypedString(typed) => {
-                let text = typed.value.into_string().unwrap_or_default().into_bytes();
-                Kind::Literal(match typed.data_type.to_string().to_lowercase().as_str() {
-                    "date" => Literal::Date(text),
-                    "time" => Literal::Time(text),
-                    word if word.starts_with("timestamp") => Literal::Timestamp(text),
-                    word => return self.refuse(format!("constants of type {word}"), position),
-                })
-            }
+            Expr::TypedString(typed) => Kind::Literal(self.typed_string(typed, position)?),
             Expr::Interval(interval) => Kind::Literal(self.interval(interval, position)?),
             Expr::BinaryOp { op: BinaryOperator::And, .. } => Kind::And(self.chain(expression, &BinaryOperator::And)?),
             Expr::BinaryOp { op: BinaryOperator::Or, .. } => Kind::Or(self.chain(expression, &BinaryOperator::Or)?),
@@ -283,6 +275,23 @@ impl Converter<'_> {
         })
     }
 
+    /// `date '2024-01-31'` and the like.
+    fn typed_string(&self, typed: TypedString, position: usize) -> Converted<Literal> {
+        let word = typed.data_type.to_string().to_lowercase();
+        let Some(text) = typed.value.into_string() else {
+            let ends = |character: char| character.is_whitespace() || matches!(character, ',' | ';' | ')');
+            let rest = self.source.get(position..).unwrap_or_default();
+            let text = rest.split(ends).next().unwrap_or_default();
+            return Err(SyntaxError::new(format!("write it in quotes: {word} '{text}'"), position, self.source));
+        };
+        Ok(match word.as_str() {
+            "date" => Literal::Date(text.into_bytes()),
+            "time" => Literal::Time(text.into_bytes()),
+            word if word.starts_with("timestamp") => Literal::Timestamp(text.into_bytes()),
+            word => return self.refuse(format!("constants of type {word}"), position),
+        })
+    }
+
     /// `interval '90' day`, `interval 90 day`, `interval '1 month 90 days'`.
     fn interval(&self, interval: Interval, position: usize) -> Converted<Literal> {
         let text = match self.expression(*interval.value)?.kind {
@@ -298,6 +307,11 @@ impl Converter<'_> {
             Ok(interval) => Ok(interval),
             Err(Some(unit)) => {
                 let message = format!("the interval unit '{unit}' is not supported (units: {})", interval::UNITS);
+                Err(SyntaxError::new(message, position, self.source))
+            }
+            Err(None) if text.trim().parse::<f64>().is_ok() => {
+                let text = text.trim();
+                let message = format!("an interval needs a unit, in quotes: interval '{text} day'");
                 Err(SyntaxError::new(message, position, self.source))
             }
             Err(None) => self.refuse(format!("the interval '{text}'"), position),

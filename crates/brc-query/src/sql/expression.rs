@@ -96,6 +96,26 @@ impl Expression {
         }
     }
 
+    /// Whether what begins at `position` is in double quotes.
+    pub(crate) fn is_quoted(&self, position: usize) -> bool {
+        self.source.get(position..).is_some_and(|rest| rest.starts_with('"'))
+    }
+
+    /// The one of some names that is written around a part of it, which is the word at `position`.
+    pub(crate) fn name_around<'a>(
+        &self,
+        mut names: impl Iterator<Item = &'a str>,
+        word: &str,
+        position: usize,
+    ) -> Option<&'a str> {
+        let is_at = |start: usize, name: &str| self.source.get(start..).is_some_and(|rest| rest.starts_with(name));
+        let is_around = |name: &&str| {
+            let mut places = name.match_indices(word).filter_map(|(place, _)| position.checked_sub(place));
+            name.len() > word.len() && places.any(|start| is_at(start, name))
+        };
+        names.find(is_around)
+    }
+
     /// An error in the part of it at `position`.
     pub(crate) fn error(&self, message: impl Into<String>, position: usize) -> SyntaxError {
         SyntaxError::new(message, position, &self.source)

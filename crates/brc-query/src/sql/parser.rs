@@ -2,7 +2,7 @@
 
 use super::dialect::OurDialect;
 use super::table_names::table_names;
-use super::{Kind, Syntax, SyntaxError, convert, types};
+use super::{Kind, Syntax, SyntaxError, calls, convert, types};
 use crate::sql::expression::Expression;
 use crate::sql::suggestions::unknown_operator;
 use sqlparser::keywords::Keyword;
@@ -23,8 +23,8 @@ pub(crate) struct Parser {
     source: Arc<str>,
     places: Places,
     inner: SqlParser<'static>,
-    /// What is wrong if the text is not accepted, and a `case` in it is not one.
-    bad_case: Option<SyntaxError>,
+    /// All of it, for messages.
+    tokens: Vec<TokenWithSpan>,
     /// The names that each `from` introduces, and where.
     tables: Vec<(usize, Vec<String>)>,
     /// The names of the present table, which may stand before those of its columns.
@@ -41,14 +41,15 @@ impl Parser {
                 .to_lowercase()
                 .replace("unterminated string literal", "missing closing ' (inside a string it is doubled: 'it''s')");
             let message = message.replace("expected close delimiter '\"' before eof.", "missing closing \"");
+            let message = message.replace("unexpected eof while in a multi-line comment", "missing closing */");
             SyntaxError::new(message, places.byte(error.location), source)
         })?;
         check_depth(&tokens, source, &places)?;
         let tables = table_names(&tokens, &places);
         types::in_sql(&mut tokens);
-        let bad_case = open_case(&tokens, source, &places).or_else(|| broken_case(&tokens, source, &places));
-        let inner = parser(tokens);
-        Ok(Self { source: source.into(), places, inner, bad_case, tables, table: Vec::new() })
+        calls::trim_spaces(&mut tokens);
+        let inner = parser(tokens.clone());
+        Ok(Self { source: source.into(), places, inner, tokens, tables, table: Vec::new() })
     }
 
     /// Makes the table that `from` names next, in this statement, the present one.
@@ -133,6 +134,12 @@ impl Parser {
         }
     }
 
+    /// Whether nothing lies between the last token and the next one.
+    pub(super) fn is_adjacent(&self) -> bool {
+        let next = self.inner.peek_token_ref();
+        next.token != Token::EOF && next.span.start == self.inner.get_current_token().span.end
+    }
+
     /// The line of the next token, from 1.
     pub(super) fn line(&self) -> usize {
         usize::try_from(self.inner.peek_token_ref().span.start.line).unwrap_or(usize::MAX)
@@ -145,8 +152,8 @@ impl Parser {
 
     /// Something else is next than must be.
     pub(crate) fn expected(&self, expected: &str) -> SyntaxError {
-        if let Some(error) = &self.bad_case {
-            return error.clone();
+        if let Some(error) = self.broken(self.position()) {
+            return error;
         }
         let found = match self.peek() {
             Token::EOF => "the end".to_owned(),
@@ -165,7 +172,14 @@ impl Parser {
 
     /// An error of `sqlparser`.
     fn error(&self, error: &ParserError) -> SyntaxError {
-        self.bad_case.clone().unwrap_or_else(|| translated(error, &self.source, &self.places, self.position()))
+        let error = translated(error, &self.source, &self.places, self.position());
+        self.broken(error.position).unwrap_or(error)
+    }
+
+    /// The error inside a `case` or a `not`, where one was found at or after it.
+    fn broken(&self, position: usize) -> Option<SyntaxError> {
+        let (tokens, source, places) = (&self.tokens, &self.source, &self.places);
+        open_case(tokens, source, places).or_else(|| broken(tokens, source, places, position))
     }
 }
 
@@ -193,14 +207,17 @@ fn translated(error: &ParserError, source: &str, places: &Places, next: usize) -
     if message.starts_with("No infix parser for token") {
         return no_operator(source, position);
     }
+    let before = source.get(..position).unwrap_or_default();
+    if before.ends_with('*') && source.get(position..).is_some_and(|rest| rest.starts_with('*')) {
+        return no_operator(source, position - 1);
+    }
     let message = message.replace("Expected: ", "expected ").replace(", found: ", ", found ");
     let message = message.replace("found EOF", "found the end");
     let message = match message.split_once(" NORMALIZED FROM after IS") {
         Some((_, found)) => format!("expected null, true, false or distinct from after 'is'{found}"),
         None => message,
     };
-    let in_brackets = source.get(..position).unwrap_or_default().trim_end().rfind('[');
-    let is_in_brackets = message.starts_with("expected ],") && in_brackets.is_some();
+    let is_in_brackets = message.starts_with("expected ],") && before.contains('[');
     let hint = if is_in_brackets { "; write names in double quotes, not in brackets" } else { "" };
     SyntaxError::new(message + hint, position, source)
 }
@@ -259,16 +276,20 @@ fn open_case(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Option<
     Some(SyntaxError::new("this 'case' has no 'end'", places.byte(*start), source))
 }
 
-/// The error inside the last `case` that has one. `sqlparser` then takes the word for the name of a column, and fails
-/// at the next one.
-fn broken_case(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Option<SyntaxError> {
+/// The error inside the last `case` or `not` before a position that has one. `sqlparser` then takes the word for the name
+/// of a column, and fails at the next one.
+fn broken(tokens: &[TokenWithSpan], source: &str, places: &Places, position: usize) -> Option<SyntaxError> {
     let is = |token: &Token, keyword: Keyword| matches!(token, Token::Word(word) if word.quote_style.is_none() && word.keyword == keyword);
-    let cases = (0..tokens.len()).rev().filter(|&at| is(&tokens[at].token, Keyword::CASE));
-    let with_branches = cases.filter(|&at| tokens[at..].iter().any(|next| is(&next.token, Keyword::WHEN)));
-    with_branches.take(MAX_DEPTH).find_map(|at| {
+    let has_branches = |at: usize| tokens[at..].iter().any(|next| is(&next.token, Keyword::WHEN));
+    let is_one = |at: &usize| match &tokens[*at].token {
+        token if is(token, Keyword::CASE) => has_branches(*at),
+        token => is(token, Keyword::NOT) && places.byte(tokens[*at].span.start) < position,
+    };
+    (0..tokens.len()).rev().filter(is_one).take(MAX_DEPTH).find_map(|at| {
         let mut parser = parser(tokens[at..].to_vec());
         parser.advance_token();
-        let error = parser.parse_case_expr().err()?;
+        let is_case = is(&tokens[at].token, Keyword::CASE);
+        let error = if is_case { parser.parse_case_expr() } else { parser.parse_expr() }.err()?;
         Some(translated(&error, source, places, places.byte(tokens[at].span.start)))
     })
 }

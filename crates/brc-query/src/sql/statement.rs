@@ -234,17 +234,31 @@ impl Parser {
             Token::LParen => {
                 return Err(self.refuse(format!("subqueries are not supported: {INNER_FIRST}")));
             }
-            _ => return Err(self.expected("the name of the table")),
+            Token::EOF | Token::SemiColon => return Err(self.expected("the name of the table")),
+            _ => return Err(self.unquoted_file(position)),
         };
         self.advance();
         while !is_quoted && self.take(&Token::Period) {
             name = format!("{name}.{}", self.name()?);
+        }
+        let goes_on = !matches!(self.peek(), Token::LParen | Token::RParen | Token::Comma | Token::SemiColon);
+        if !is_quoted && goes_on && self.is_adjacent() {
+            return Err(self.unquoted_file(position));
         }
         if self.peek() == &Token::LParen {
             let message = "table functions are not supported; name the file itself: from 'a.csv'";
             return Err(self.error_at(message, position));
         }
         Ok(TableName::new(name, is_quoted, position, self.source()))
+    }
+
+    /// A name of a file that is more than words.
+    fn unquoted_file(&self, position: usize) -> SyntaxError {
+        let source = self.source();
+        let rest = source.get(position..).unwrap_or_default();
+        let name = rest.split(|character: char| character.is_whitespace() || matches!(character, ';' | ')' | '\''));
+        let name = name.take(1).collect::<String>();
+        self.error_at(format!("write the name of a file in quotes: from '{name}'"), position)
     }
 
     /// An item of `order by`.

@@ -19,7 +19,7 @@ const fn remark(names: &'static [&'static str], remark: &'static str) -> Suggest
     Suggestion { names, instead: "", remark }
 }
 
-const IN_BRC_SQL: &str = "brc-sql has it, and all of SQL, over the same files";
+pub(crate) const IN_BRC_SQL: &str = "brc-sql has it, and all of SQL, over the same files";
 
 static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     // Dates and times.
@@ -46,10 +46,8 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["epoch_ms", "to_unix_timestamp_millis", "unix_millis"], "extract(epoch from t) * 1000"),
     instead(&["epoch", "unix_timestamp", "to_unixtime", "to_epoch"], "extract(epoch from t)"),
     instead(&["timestampdiff", "timestamp_diff", "age"], "date_diff('day', t, u)"),
-    instead(
-        &["dateadd", "date_add", "timestampadd", "timestamp_add", "adddate", "add_months", "add_days"],
-        "t + interval '1 day'",
-    ),
+    instead(&["dateadd", "date_add", "timestampadd", "timestamp_add", "adddate", "add_days"], "t + interval '1 day'"),
+    instead(&["add_months", "addmonths"], "t + interval '1 month'"),
     Suggestion {
         names: &["date_sub", "datesub", "subdate"],
         instead: "t - interval '1 day'",
@@ -86,11 +84,7 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     instead(&["strip"], "trim(s)"),
     instead(&["lstrip", "trimleft"], "ltrim(s)"),
     instead(&["rstrip", "trimright"], "rtrim(s)"),
-    Suggestion {
-        names: &["concat_ws", "join"],
-        instead: "s || ', ' || s",
-        remark: ", which is null where a part is null",
-    },
+    Suggestion { names: &["concat_ws", "join"], instead: "concat(s, ', ', s)", remark: ", which skips nulls" },
     instead(&["tolower", "lowercase", "casefold"], "lower(s)"),
     instead(&["toupper", "uppercase"], "upper(s)"),
     instead(
@@ -105,7 +99,10 @@ static FUNCTIONS_ELSEWHERE: &[Suggestion] = &[
     ),
     instead(&["regex_extract", "regexp_extract_all"], "regexp_extract(s, '([a-z]+)', 1)"),
     instead(&["padleft", "leftpad"], "lpad(s, 5, '0')"),
-    remark(&["repeat", "reverse", "initcap", "ascii", "chr", "md5", "sha256", "translate"], IN_BRC_SQL),
+    remark(
+        &["repeat", "reverse", "regexp_count", "regexp_instr", "initcap", "ascii", "chr", "md5", "sha256", "translate"],
+        IN_BRC_SQL,
+    ),
     instead(&["startswith", "starts", "has_prefix"], "starts_with(s, 'prefix')"),
     instead(&["endswith", "has_suffix"], "ends_with(s, 'suffix')"),
     instead(&["includes", "str_contains"], "contains(s, 'part')"),
@@ -297,6 +294,9 @@ mod tests {
             ("frobnicate(s)", "unknown function 'frobnicate' (brc functions lists all)"),
             ("percentile(x, 0.5)", "unknown function 'percentile'; write quantile(x, 0.95)"),
             ("date_format(t, 'YYYY')", "unknown function 'date_format'; write strftime(t, '%Y-%m-%d')"),
+            ("regexp_count(s, 'a')", "unknown function 'regexp_count': brc-sql has it"),
+            ("add_months(t, 1)", "unknown function 'add_months'; write t + interval '1 month'"),
+            ("concat_ws('-', s, s)", "unknown function 'concat_ws'; write concat(s, ', ', s), which skips nulls"),
             ("row_number()", "unknown function 'row_number': window functions are not supported"),
         ] {
             let schema = Schema::parse("s:string,x:float64,t:timestamp").unwrap();

@@ -244,6 +244,13 @@ fn mistakes_are_pointed_at() {
         ("x = 'a", 4, "missing closing ' (inside a string it is doubled: 'it''s')"),
         ("\"x = 3", 0, "missing closing \""),
         ("x ; 3", 2, "expected an operator or the end, found ';'"),
+        ("not x in (1 2)", 12, "expected ), found 2"),
+        ("x = 2 or not (y = 1 and not x in (1 2))", 36, "expected ), found 2"),
+        ("not x = any(1, 2)", 13, "expected ), found ,"),
+        ("not x = 1 && y = 2", 10, "the operator '&&' is not supported; write b and x > 1"),
+        ("not x = 1 or y z", 15, "expected an operator or the end, found 'z'"),
+        ("x ** 2 = 1", 2, "the operator '**' is not supported; write power(x, 2)"),
+        ("x = 1 /* or y = 2", 17, "missing closing */"),
     ] {
         let error = Expression::parse(text).unwrap_err();
         assert_eq!((error.position, error.message.as_str()), (position, message), "{text}");
@@ -257,6 +264,10 @@ fn what_is_not_supported_is_named() {
         ("x = 3 + sum(y) over ()", 8, "window functions ('over') are not supported; use brc-sql"),
         ("x = 3 | y", 4, "the operator '|' is not supported"),
         ("cast(x as json) = 1", 5, "the type JSON is not supported"),
+        ("x > date 2024-01-31 and y = 1", 9, "write it in quotes: date '2024-01-31'"),
+        ("x > time 10:00", 9, "write it in quotes: time '10:00'"),
+        ("x = t + interval 1", 17, "an interval needs a unit, in quotes: interval '1 day'"),
+        ("x = t + interval '1.5'", 17, "an interval needs a unit, in quotes: interval '1.5 day'"),
         ("x = interval '3 fortnights'", 13, "the interval unit 'fortnights' is not supported"),
     ] {
         let error = Expression::parse(text).unwrap_err();

@@ -39,6 +39,10 @@ fn a_string_that_is_too_long_is_not_even_begun() {
         format!("select upper({}) as u, count(*) group by u", replaced(10_000)),
         format!("select sum(x) where {} like '%c'", replaced(10_000)),
         format!("select replace(min(t), 'a', '{}')", "b".repeat(10_000)),
+        "select max(rpad('b', 2000000000)) as longest".to_owned(),
+        "select length(rpad('é', 1000000000, 'xy')) limit 1".to_owned(),
+        "select count(*) where t < 'abc' || rpad('b', 2000000000)".to_owned(),
+        "select max(t || upper(rpad('b', 2000000000))) group by s".to_owned(),
     ] {
         let message = ask(&text, 1_000_000, &scarce()).unwrap_err().to_string();
         let expected = "a computed string needs more than the memory limit of 1 bytes";
@@ -56,6 +60,7 @@ fn a_batch_of_long_strings_is_computed_in_parts() {
         (format!("select length({long}) order by s limit 39"), (39, 39_000_000)),
         (format!("select count(*) where length({long}) = 1000000 and x < 3"), (1, 30)),
         (format!("select sum(length({long}))"), (1, 40_000_000)),
+        ("select length(rpad('é', 1000000, 'é'))".to_owned(), (40, 40_000_000)),
         (format!("select length(replace(min(t), 'a', '{}')) group by s", "b".repeat(100)), (40, 40_000_000)),
     ] {
         assert_eq!(ask(&text, 10_000, &scarce()).unwrap(), expected, "{}", &text[..40]);
