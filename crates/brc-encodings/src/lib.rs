@@ -91,7 +91,7 @@ pub use fault::turns_panics_into_errors;
 pub use file_identity::FileIdentity;
 pub use input::Input;
 pub use input_file::InputFile;
-pub use json::{json_lines, not_finite};
+pub use json::{hex_digits, json_lines, not_finite};
 pub use memory_budget::MemoryBudget;
 pub use other_formats::refuse_other_format;
 pub use output::{Output, OutputOptions};
