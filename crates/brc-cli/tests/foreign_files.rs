@@ -149,7 +149,17 @@ fn a_closed_standard_error_changes_nothing_else() {
             assert_eq!(outcome.code, Some(code), "{command} {stderr}: {}", outcome.stderr);
         }
     }
-    for command in ["query t.csv 'select a'", "cat t.csv", "schema t.csv", "sniff t.csv", "inspect t.buren"] {
+    for command in [
+        "query t.csv 'select a'",
+        "cat t.csv",
+        "schema t.csv",
+        "sniff t.csv",
+        "inspect t.buren",
+        "help",
+        "help cat",
+        "cat --help",
+        "--version",
+    ] {
         let outcome = place.shell(&format!("$BRC {command} >/dev/full"));
         assert_eq!(outcome.code, Some(1), "{command}: {}", outcome.stderr);
         assert!(outcome.stderr.contains("No space left"), "{command}: {}", outcome.stderr);

@@ -308,6 +308,17 @@ fn metrics_work_with_any_command() {
     assert!(page.contains("<svg class=\"wide\"") && page.contains("<svg class=\"narrow\""), "{page}");
     assert!(page.contains("--metrics q.html query t.txt") && page.contains(" UTC · "), "{page}");
     place.run("query t.txt --metrics g.csv").fails(2, "brc: g.csv: already exists; --metrics writes a new file");
+    for run in [
+        "convert t.txt m.csv",
+        "convert t.txt t.buren --rejects m.csv",
+        "query t.txt -o ./m.csv",
+        "head t.txt --output m.csv",
+        "generate m.csv",
+    ] {
+        let outcome = place.run(&format!("{run} --metrics m.csv"));
+        outcome.fails(2, "brc: m.csv: is also the output; choose a different file for the metrics");
+    }
+    assert_eq!(place.names(), ["g.csv", "q.html", "t.txt"]);
     place.run("query none.txt --metrics n.csv").fails_with(1, "none.txt");
     assert!(place.read("n.csv").starts_with(b"seconds,"));
 }
