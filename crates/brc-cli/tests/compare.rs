@@ -208,7 +208,7 @@ fn bad_input_is_reported_as_by_a_query() {
         ("cut.buren", 4),
         ("cut.parquet", 4),
         ("nowhere.txt", 1),
-        ("good.txt --from parquet", 4),
+        ("good.txt --from parquet", 1),
         ("good.txt --agg sum(humidity)", 2),
         ("good.txt --where nonsense", 2),
     ] {
