@@ -157,7 +157,7 @@ impl Source {
     }
 
     fn encoding(&self, input: &Input) -> brc_core::Result<&'static dyn Encoding> {
-        self.from.map_or_else(|| brc_encodings::for_input(input), Ok)
+        brc_encodings::for_named_input(input, self.from)
     }
 
     /// Opens a table.

@@ -9,11 +9,14 @@ use crate::commands::{
 use crate::failure::SUCCESS;
 use crate::metrics::Metrics;
 use crate::render::format_by_name;
+use brc_core::{Error, Result};
+use brc_encodings::output::same_target;
 use brc_encodings::temporary;
 use brc_query::Statement;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Converts CSV and other tables to compact binary files, and queries them
@@ -46,21 +49,34 @@ pub(crate) struct Cli {
 impl Cli {
     /// Parses the command line, and chooses the directory for temporary files if the command has such an option. Ends
     /// the process if the command line is invalid or asks for help.
-    pub(crate) fn of(words: impl Iterator<Item = OsString>) -> Self {
+    ///
+    /// # Errors
+    /// If help cannot be printed, or the metrics and the command have the same output.
+    pub(crate) fn of(words: impl Iterator<Item = OsString>) -> Result<Self> {
         let words: Vec<OsString> = words.map(no_option).collect();
-        let matches = Self::command().try_get_matches_from(&words).unwrap_or_else(|mut error| {
-            if let Some(tip) = tip(&error, &words) {
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-                error.remove(ContextKind::SuggestedSubcommand);
-                error.remove(ContextKind::SuggestedArg);
+        let matches = Self::command().try_get_matches_from(&words).or_else(|error| end(with_tip(error, &words)))?;
+        let parsed = Self::from_arg_matches(&matches).or_else(|error| end(error.format(&mut Self::command())))?;
+        if let Some((_, of_command)) = matches.subcommand() {
+            if let Some(directory) = paths(of_command, TEMP_DIR).next() {
+                temporary::choose_directory(directory.clone());
             }
-            error.exit()
-        });
-        let of_command = matches.subcommand().and_then(|(_, matches)| matches.try_get_one::<PathBuf>(TEMP_DIR).ok());
-        if let Some(directory) = of_command.flatten() {
-            temporary::choose_directory(directory.clone());
+            parsed.check_metrics(of_command)?;
         }
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Self::command()).exit())
+        Ok(parsed)
+    }
+
+    /// Refuses metrics in a file that the command writes.
+    fn check_metrics(&self, of_command: &ArgMatches) -> Result<()> {
+        // The last one of several paths is the output.
+        let outputs = paths(of_command, "output").chain(paths(of_command, "rejects"));
+        let mut outputs = outputs.chain(paths(of_command, "paths").last());
+        match &self.metrics {
+            Some(metrics) if outputs.any(|output| same_target(metrics, output)) => {
+                let reason = "is also the output; choose a different file for the metrics";
+                Err(Error::Usage(format!("{}: {reason}", metrics.display())))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Runs the command; returns its exit code unless it fails as a whole.
@@ -86,7 +102,17 @@ fn no_option(word: OsString) -> OsString {
     }
 }
 
-/// What to write instead of an invalid word, where that is known.
+/// The error with what to write instead of an invalid word, where that is known.
+fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if let Some(tip) = tip(&error, words) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedArg);
+    }
+    error
+}
+
+/// What to write instead of an invalid word.
 fn tip(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let invalid = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -103,6 +129,24 @@ fn tip(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let command = words.iter().find_map(|word| cli.find_subcommand(word))?;
     let has_formats = command.get_arguments().any(|argument| argument.get_long() == Some("format"));
     has_formats.then(|| format!("the format is written --format {}", format.name()))
+}
+
+/// The values of an argument, if the command has it.
+fn paths<'m>(of_command: &'m ArgMatches, argument: &str) -> impl Iterator<Item = &'m PathBuf> {
+    of_command.try_get_many(argument).ok().flatten().into_iter().flatten()
+}
+
+/// Prints help, the version or a usage error, and ends the process.
+///
+/// # Errors
+/// If help or the version cannot be printed.
+fn end<T>(error: clap::Error) -> Result<T> {
+    if !error.use_stderr() {
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        printed.map_err(Error::io(Path::new("-"), "write"))?;
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 const AFTER_HELP: &str = "\

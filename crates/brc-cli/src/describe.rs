@@ -1,9 +1,9 @@
 //! Formats the description of a file, as text or JSON.
 
-use crate::render::{Cells, Header, Look, json_string, lay_out};
+use crate::render::{Cells, Header, Look, json_string, json_text, lay_out};
 use crate::{printable, quantity};
 use brc_core::decimal;
-use brc_encodings::{Description, Fact, Facts};
+use brc_encodings::{Description, Fact, Facts, hex_digits};
 
 /// As text: the facts of the file, then a table of its columns.
 pub(crate) fn text(description: &Description) -> Vec<u8> {
@@ -20,7 +20,7 @@ pub(crate) fn text(description: &Description) -> Vec<u8> {
     }
     let is_text = |wanted: &str| {
         let mut facts = description.columns.iter().flatten();
-        facts.any(|(name, fact)| *name == wanted && matches!(fact, Fact::Text(_)))
+        facts.any(|(name, fact)| *name == wanted && matches!(fact, Fact::Text(_) | Fact::Binary(_)))
     };
     let header = |name: &&str| Header { name: (*name).to_owned(), is_right: !is_text(name) };
     lay_out(&names.iter().map(header).collect::<Vec<_>>(), &cells, Look::default(), &mut text);
@@ -40,14 +40,14 @@ fn names(rows: &[Facts]) -> Vec<&'static str> {
 
 fn readable(fact: &Fact) -> String {
     match fact {
-        Fact::Text(text) => printable::line(text).into_owned(),
+        Fact::Text(text) | Fact::Binary(text) => printable::line(text).into_owned(),
         Fact::Count(count) => quantity::count(*count),
         Fact::Bytes(bytes) => quantity::bytes(*bytes),
         Fact::Number { value, scale } => decimal::to_string(*value, *scale),
     }
 }
 
-/// As a JSON object, with sizes in bytes and `_` for spaces in names. Invalid UTF-8 is replaced.
+/// As a JSON object, with sizes in bytes and `_` for spaces in names.
 pub(crate) fn json(description: &Description) -> String {
     let mut members: Vec<String> = description.file.iter().map(member).collect();
     members.push(format!("\"columns\": {}", array(&description.columns)));
@@ -72,7 +72,8 @@ fn array(rows: &[Facts]) -> String {
 
 fn member((name, fact): &(&'static str, Fact)) -> String {
     let value = match fact {
-        Fact::Text(text) => json_string(&String::from_utf8_lossy(text)),
+        Fact::Text(text) => json_text(text),
+        Fact::Binary(bytes) => json_string(&hex_digits(bytes)),
         Fact::Count(count) | Fact::Bytes(count) => count.to_string(),
         Fact::Number { value, scale } => decimal::to_string(*value, *scale),
     };

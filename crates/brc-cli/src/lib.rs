@@ -64,7 +64,7 @@ pub fn main(invocation: Invocation) -> u8 {
         Some(args) => commands::compare_cell::run(&args).map(|()| failure::SUCCESS),
         None => {
             let program = std::iter::once(OsString::from("brc"));
-            cli::Cli::of(program.chain(arguments)).run()
+            cli::Cli::of(program.chain(arguments)).map_err(Into::into).and_then(cli::Cli::run)
         }
     };
     outcome.unwrap_or_else(|error| failure::report(&error))

@@ -107,6 +107,19 @@ fn columns_added_by_options_are_appended() {
 }
 
 #[test]
+fn rows_of_the_one_billion_row_challenge_are_appended() {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.5\nBonn;2.5\n");
+    place.run("convert t.txt t.buren").ok();
+    place.run("convert t.txt t.buren --append").ok();
+    assert_eq!(place.run("query t.buren").text(), "{Abha=1.5/1.5/1.5, Bonn=2.5/2.5/2.5}\n");
+    assert_eq!(place.run("count t.buren").text(), "4\n");
+    place.write("with-header.csv", "station;temperature\nOslo;3.5\n");
+    place.run("convert with-header.csv t.buren --append").ok();
+    assert_eq!(place.run("count t.buren").text(), "5\n");
+}
+
+#[test]
 fn a_failed_append_leaves_the_file_unchanged() {
     let place = Place::new();
     place.write("first.csv", FIRST);

@@ -216,6 +216,8 @@ fn sources_that_cannot_be_read_are_named() {
     place.run("convert missing.txt t.buren").fails_with(1, "missing.txt: cannot open: No such file");
     place.run("convert folder t.buren").fails_with(2, "folder: is a directory without files");
     assert_eq!(place.names(), ["folder"]);
+    let silent = place.shell("BRC_STORE_TIMEOUT=soon $BRC count http://localhost:1/t.csv");
+    silent.fails(2, "brc: BRC_STORE_TIMEOUT: 'soon' is no number of seconds");
 }
 
 #[test]

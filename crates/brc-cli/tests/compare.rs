@@ -65,7 +65,7 @@ fn a_finished_comparison_is_shown_again_and_a_different_one_is_refused() {
     place.run(&command.replace("--runs 1", "--runs 2")).fails_with(2, "measured with --runs 1, not 2 (--force");
     place.run(&format!("{command} --memory 1M")).fails_with(2, "measured with --memory unset, not 1048576 (--force");
     place.run(&format!("{command} --by station --force")).ok();
-    place.run(&command).fails_with(2, "with the queries '--by station', not '' (--force measures again)");
+    place.run(&command).fails_with(2, "with the queries --by station, not the default (--force measures again)");
     place.write("t.txt", "Abha;1.0\n");
     place.run(&format!("{command} --by station")).fails_with(2, "before the input file t.txt changed");
     assert_eq!(place.names(), ["out", "t.txt"]);
@@ -208,7 +208,7 @@ fn bad_input_is_reported_as_by_a_query() {
         ("cut.buren", 4),
         ("cut.parquet", 4),
         ("nowhere.txt", 1),
-        ("good.txt --from parquet", 4),
+        ("good.txt --from parquet", 1),
         ("good.txt --agg sum(humidity)", 2),
         ("good.txt --where nonsense", 2),
     ] {

@@ -190,6 +190,34 @@ fn partitions_are_written_and_read_back() {
 }
 
 #[test]
+fn values_of_every_type_are_folder_names() {
+    let place = Place::new();
+    let uuids = ["123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174001"];
+    let cases: [(&str, [&[u8]; 2], [&str; 2]); 7] = [
+        ("binary", [b"\xfe", b"\xff"], ["%FE", "%FF"]),
+        ("string", [b"\xfe/", b"a"], ["%FE%2F", "a"]),
+        ("uuid", uuids.map(str::as_bytes), uuids),
+        ("bool", [b"false", b"true"], ["false", "true"]),
+        ("time(ms)", [b"01:02:03.004", b"01:02:03.005"], ["01%3A02%3A03.004", "01%3A02%3A03.005"]),
+        (
+            "timestamp(s) with zone",
+            [b"2024-01-02 03:04:05Z", b"2024-01-02 03:04:06Z"],
+            ["2024-01-02 03%3A04%3A05Z", "2024-01-02 03%3A04%3A06Z"],
+        ),
+        ("decimal(4,1)", [b"-1.5", b"1.5"], ["-1.5", "1.5"]),
+    ];
+    for (logical_type, values, folders) in cases {
+        let [first, second] = values;
+        place.write("in.csv", [b"x,k\n1,", first, b"\n2,", second, b"\n"].concat());
+        let schema = format!("x:int64,k:{logical_type}");
+        place.run_of(&["convert", "in.csv", "in.buren", "--schema", &schema, "--force"]).ok();
+        place.run("convert in.buren out --partition-by k --force").ok();
+        assert_eq!(files(&place, "out"), folders.map(|folder| format!("k={folder}/part-0.buren")), "{logical_type}");
+        assert_eq!(place.run("cat out").ok(), place.read("in.csv"), "{logical_type}");
+    }
+}
+
+#[test]
 fn rows_of_a_partition_keep_their_order() {
     let place = Place::new();
     let mut text = String::from("n,name,k\n");

@@ -60,6 +60,20 @@ fn column_chunks_that_do_not_count_all_of_their_bytes_are_read() {
 }
 
 #[test]
+fn durations_are_read_as_integers_with_a_note() {
+    let place = with("durations.parquet");
+    let outcome = query(&place, "durations.parquet", "select d, x");
+    assert_eq!(outcome.stderr, "note: column 'd' is a duration(ms), of which brc reads the integers\n");
+    assert_eq!(outcome.text(), "d,x\n1500,1\n,2\n");
+}
+
+#[test]
+fn a_value_that_no_table_holds_is_located() {
+    let outcome = query(&with("midnight.parquet"), "midnight.parquet", "select t");
+    outcome.fails_with(1, "row group 0, column 't', row 1: the value 86400000000 is out of the range of time");
+}
+
+#[test]
 fn duplicate_and_empty_names_are_made_unique_with_a_note() {
     for (name, header, note) in [
         ("doubled-name.parquet", "id,v,v_1", "also named 'v', is called 'v_1'"),
@@ -149,7 +163,17 @@ fn a_closed_standard_error_changes_nothing_else() {
             assert_eq!(outcome.code, Some(code), "{command} {stderr}: {}", outcome.stderr);
         }
     }
-    for command in ["query t.csv 'select a'", "cat t.csv", "schema t.csv", "sniff t.csv", "inspect t.buren"] {
+    for command in [
+        "query t.csv 'select a'",
+        "cat t.csv",
+        "schema t.csv",
+        "sniff t.csv",
+        "inspect t.buren",
+        "help",
+        "help cat",
+        "cat --help",
+        "--version",
+    ] {
         let outcome = place.shell(&format!("$BRC {command} >/dev/full"));
         assert_eq!(outcome.code, Some(1), "{command}: {}", outcome.stderr);
         assert!(outcome.stderr.contains("No space left"), "{command}: {}", outcome.stderr);

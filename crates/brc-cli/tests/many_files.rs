@@ -377,6 +377,41 @@ fn files_that_a_condition_rules_out_are_not_missed() {
     }
 }
 
+/// The rows of a text are read before its columns without values get the types of other files.
+#[test]
+fn columns_without_values_take_the_types_of_other_files() {
+    let place = Place::new();
+    place.write("a.csv", "id,d,b\n1,2024-01-01,true\n");
+    for typed in ["a.parquet", "a.buren", "a.arrow"] {
+        place.run(&format!("convert a.csv {typed}")).ok();
+        for (name, text, rows) in [
+            ("header.csv", "id,d,b\n", ""),
+            ("nulls.csv", "id,d,b\n,,\n,,\n", ",,\n,,\n"),
+            ("nulls.json", "{\"id\":null,\"d\":null,\"b\":null}\n", ",,\n"),
+            ("late.csv", &format!("id,d,b\n{}2,2024-01-02,false\n", ",,\n".repeat(100_000)), "late"),
+        ] {
+            place.write(name, text);
+            let late = format!("{}2,2024-01-02,false\n", ",,\n".repeat(100_000));
+            let rows = if rows == "late" { &late } else { rows };
+            let header = "id,d,b\n";
+            let own = "1,2024-01-01,true\n";
+            let answer = place.run(&format!("cat {typed} {name} --format csv")).text();
+            assert!(answer == format!("{header}{own}{rows}"), "{typed} {name}");
+            let answer = place.run(&format!("cat {name} {typed} --format csv --threads 2")).text();
+            assert!(answer == format!("{header}{rows}{own}"), "{name} {typed}");
+            let select = "select sum(id) as n, max(d) as d where id = 1 and b and d < date '2024-01-02'";
+            let answer = place.run_of(&["query", name, typed, select, "--format", "csv"]).text();
+            assert_eq!(answer, "n,d\n1,2024-01-01\n", "{name} {typed}");
+            place.run(&format!("convert {name} {typed} all.buren --force")).ok();
+            let schema = place.run("schema all.buren").text();
+            assert!(schema.contains("int64") && schema.contains("date") && schema.contains("bool"), "{schema}");
+        }
+        place.write("text.csv", format!("id,d,b\n{}x,,\n", ",,\n".repeat(100_000)));
+        let mismatch = "text.csv: column 'id' is of type string, but int64 in";
+        place.run(&format!("cat {typed} text.csv")).fails_with(2, mismatch);
+    }
+}
+
 /// An empty file of text does not say which columns it has, and has no rows.
 #[test]
 fn empty_files_have_no_rows() {

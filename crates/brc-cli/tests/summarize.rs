@@ -104,6 +104,28 @@ fn floats_that_are_no_numbers_are_named() {
     assert_eq!(answer, "{\"min(x)\":\"-Infinity\",\"a\":\"NaN\",\"max(x)\":\"NaN\"}\n");
 }
 
+/// JSON has no binary data, and its strings are UTF-8.
+#[test]
+fn bytes_that_are_not_text_are_told_apart_in_json() {
+    let place = Place::new();
+    place.write("t.csv", b"b,s\n\xfe,K\xf6ln\n\xff,K\xf8ln\n");
+    place.run("convert t.csv t.buren --schema b:binary,s:string").ok();
+    place.run_of(&["query", "t.buren", "select b", "-o", "t.parquet"]).ok();
+    for file in ["t.buren", "t.parquet"] {
+        let json = place.run(&format!("summarize {file} --json --columns b")).text();
+        assert!(json.contains(r#""min": "fe""#) && json.contains(r#"{"value": "ff", "count": 1}"#), "{json}");
+        let json = place.run(&format!("inspect {file} --json")).text();
+        assert!(json.contains(r#""min": "fe", "max": "ff""#), "{json}");
+    }
+    let json = place.run("inspect t.buren --json").text();
+    for json in [json, place.run("summarize t.buren --json").text()] {
+        assert!(
+            json.contains(r#""K\\xf6ln""#) && json.contains(r#""K\\xf8ln""#) && !json.contains('\u{fffd}'),
+            "{json}"
+        );
+    }
+}
+
 /// Summaries equal the results of queries, also for many values in little memory and for empty tables.
 #[test]
 fn summaries_agree_with_queries() {

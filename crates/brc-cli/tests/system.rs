@@ -248,21 +248,51 @@ fn running_out_of_memory_is_an_error_that_leaves_nothing() {
     }
 }
 
+/// The result of a conversion to JSON of a file that is changed while it is read.
+fn changed_meanwhile(place: &Place, name: &str, change: impl FnOnce()) -> Outcome {
+    let mut command = place.command(&format!("convert {name} - --to json --threads 2"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut stdout = vec![0];
+    out.read_exact(&mut stdout).unwrap();
+    change();
+    out.read_to_end(&mut stdout).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Outcome { code: output.status.code(), stdout, stderr }
+}
+
 #[test]
-fn a_file_that_is_cut_off_while_it_is_read_is_corrupt() {
+fn a_file_that_changes_while_it_is_read_is_an_error() {
     let place = Place::new();
     place.run("generate t.txt --rows 2M").ok();
-    place.run("convert t.txt t.capnp").ok();
-    let mut command = place.command("convert t.capnp - --to json --threads 2");
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    stdout.read_exact(&mut [0; 1]).unwrap();
-    std::fs::File::options().write(true).open(place.path("t.capnp")).unwrap().set_len(100).unwrap();
-    std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(4), "{stderr}");
-    assert!(stderr.starts_with("brc: t.capnp: corrupt file: "), "{stderr}");
+    for name in ["t.txt", "t.capnp", "t.csv.gz"] {
+        if name != "t.txt" {
+            place.run(&format!("convert t.txt {name}")).ok();
+        }
+        let content = place.read(name);
+        let cut = content[..100].to_vec();
+        let same_length = content.iter().rev().copied().collect();
+        let longer = [b"more\n", &content[..]].concat();
+        for changed in [cut, same_length, longer] {
+            let outcome = changed_meanwhile(&place, name, || place.write(name, &changed));
+            let message = format!("brc: {name}: cannot read: it was changed during the run\n");
+            assert_eq!((outcome.code, outcome.stderr), (Some(1), message), "{} bytes", changed.len());
+            place.write(name, &content);
+        }
+    }
+}
+
+#[test]
+fn rows_appended_while_a_file_is_read_are_not_part_of_it() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 2M").ok();
+    let append = || {
+        let mut file = std::fs::File::options().append(true).open(place.path("t.txt")).unwrap();
+        file.write_all(b"Abha;1.0\n").unwrap();
+    };
+    let rows = changed_meanwhile(&place, "t.txt", append).ok();
+    assert_eq!(rows.iter().filter(|&&byte| byte == b'\n').count(), 2_000_000);
 }
 
 #[test]
@@ -278,6 +308,17 @@ fn metrics_work_with_any_command() {
     assert!(page.contains("<svg class=\"wide\"") && page.contains("<svg class=\"narrow\""), "{page}");
     assert!(page.contains("--metrics q.html query t.txt") && page.contains(" UTC · "), "{page}");
     place.run("query t.txt --metrics g.csv").fails(2, "brc: g.csv: already exists; --metrics writes a new file");
+    for run in [
+        "convert t.txt m.csv",
+        "convert t.txt t.buren --rejects m.csv",
+        "query t.txt -o ./m.csv",
+        "head t.txt --output m.csv",
+        "generate m.csv",
+    ] {
+        let outcome = place.run(&format!("{run} --metrics m.csv"));
+        outcome.fails(2, "brc: m.csv: is also the output; choose a different file for the metrics");
+    }
+    assert_eq!(place.names(), ["g.csv", "q.html", "t.txt"]);
     place.run("query none.txt --metrics n.csv").fails_with(1, "none.txt");
     assert!(place.read("n.csv").starts_with(b"seconds,"));
 }

@@ -225,6 +225,85 @@ fn decimal_fractions_of_cbor_are_decimals() {
 }
 
 #[test]
+fn half_floats_of_cbor_are_read() {
+    let place = Place::new();
+    let halves: [(u16, &str); 8] = [
+        (0x7e00, "NaN"),
+        (0x7c00, "inf"),
+        (0xfc00, "-inf"),
+        (0x3e00, "1.5"),
+        (0xc000, "-2.0"),
+        (0x8000, "-0.0"),
+        (0x7bff, "65504.0"),
+        (0x0001, "5.960464477539063e-8"),
+    ];
+    let row = |(bits, _): &(u16, &str)| [&[0x81, 0xf9][..], &bits.to_be_bytes()].concat();
+    place.write("t.cbor", halves.iter().flat_map(row).collect::<Vec<u8>>());
+    let text: String = halves.iter().map(|(_, text)| format!("{text}\n")).collect();
+    assert_eq!(place.run("cat t.cbor --schema x:float64").text(), format!("x\n{text}"));
+    let narrow = text.replace("5.960464477539063e-8", "5.9604645e-8");
+    assert_eq!(place.run("cat t.cbor --schema x:float32").text(), format!("x\n{narrow}"));
+    place.write("cut.cbor", b"\x81\xf9\x3e");
+    place.run("convert cut.cbor t.buren --schema x:float64").fails_with(4, "corrupt file");
+}
+
+#[test]
+fn values_that_do_not_fit_a_column_are_explained() {
+    let place = Place::new();
+    let cases: [(&str, &[u8], &str, &str); 6] = [
+        ("t.cbor", b"\x81\xc1\x01", "timestamp with zone", "a time with the tag 1; brc reads times as integers in"),
+        ("t.cbor", b"\x81\xd8\x20\x01", "int64", "an item with the tag 32 in a column of numbers"),
+        ("t.cbor", b"\x82\x01\x02", "int64", "a row of 2 values, but there is 1 column; see --schema"),
+        ("t.msgpack", b"\x91\xcb\x3f\xf1\x99\x99\x99\x99\x99\x9a", "float32", "1.1 is not exact as float32"),
+        ("t.msgpack", b"\x91\xcb\x7e\x37\xe4\x3c\x88\0\x75\x9c", "float32", "1e300 is out of range for float32"),
+        ("t.msgpack", b"\x91\xcd\x01\x00", "int8", "256 is out of range for int8"),
+    ];
+    for (name, bytes, logical_type, message) in cases {
+        place.write(name, bytes);
+        let schema = format!("x:{logical_type}");
+        place.run_of(&["convert", name, "t.buren", "--schema", &schema]).fails_with(1, message);
+    }
+    place.write("two.cbor", b"\x81\x01");
+    place
+        .run("convert two.cbor t.buren --schema x:int64,y:int64")
+        .fails_with(1, "a row of 1 value, but there are 2 columns");
+}
+
+#[test]
+fn files_of_another_encoding_than_the_named_one_are_not_corrupt() {
+    let place = Place::new();
+    place.write("t.csv", "id,day\n1,2024-01-01\n");
+    place.run("convert t.csv t.parquet").ok();
+    for named in ["buren", "parquet", "arrow", "avro"] {
+        for (file, looks) in [("t.csv", "csv"), ("t.parquet", "parquet")] {
+            let outcome = place.run(&format!("head {file} --from {named}"));
+            if named == looks {
+                outcome.ok();
+            } else {
+                let reason = format!("is no {named} file, but looks like {looks} (--from {looks} reads it as that)");
+                outcome.fails(1, &format!("brc: {file}: {reason}"));
+            }
+        }
+    }
+    let mut damaged = place.read("t.parquet");
+    damaged[0] ^= 1;
+    place.write("t.parquet", damaged);
+    place.run("head t.parquet --from parquet").fails_with(4, "corrupt file");
+}
+
+#[test]
+fn tar_archives_are_refused_with_advice() {
+    let place = Place::new();
+    place.write("t.csv", "a\n1\n");
+    place.shell("tar cf t.tar t.csv; gzip -k t.tar").ok();
+    for command in ["head t.tar", "head t.tar.gz", "convert t.tar t.parquet"] {
+        place
+            .run(command)
+            .fails_with(1, "tar archive is not supported; extract a file of it: tar -xOf in.tar NAME | brc");
+    }
+}
+
+#[test]
 fn a_text_that_begins_as_another_encoding_can_be_read() {
     let place = Place::new();
     for name in ["PAR1", "ARROW1"] {
@@ -365,10 +444,9 @@ fn only_columnar_files_are_copied() {
     for encoding in ["buren", "parquet", "arrow"] {
         place.write(&format!("bomb.{encoding}.zst"), &bomb);
         // A copy would exceed the limit.
-        place
-            .run(&format!("query bomb.{encoding}.zst --from {encoding} --max-copy 1M"))
-            .fails_with(4, "corrupt file: header: ");
-        place.pipe(&format!("query - --from {encoding} --max-copy 1M"), &bomb).fails_with(4, "corrupt file: header: ");
+        let reason = format!("is no {encoding} file, but looks like csv");
+        place.run(&format!("query bomb.{encoding}.zst --from {encoding} --max-copy 1M")).fails_with(1, &reason);
+        place.pipe(&format!("query - --from {encoding} --max-copy 1M"), &bomb).fails_with(1, &reason);
     }
 }
 

@@ -115,6 +115,18 @@ fn a_name_that_begins_with_a_byte_order_mark() {
 }
 
 #[test]
+fn a_time_out_of_range_has_no_hint_on_bytes() {
+    let place = Place::new();
+    place.write("t.csv", "t\n+300000000-01-01 00:00:00\n");
+    place.run_of(&["convert", "t.csv", "t.buren", "--type", "t=timestamp(s)"]).ok();
+    for target in ["t.parquet", "t.avro"] {
+        let outcome = place.run(&format!("convert t.buren {target}"));
+        outcome.fails_with(3, "is out of range for its type in this encoding");
+        assert!(!outcome.stderr.contains("any bytes"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn rejected_rows_count_and_keep_nothing_of_others() {
     let place = Place::new();
     // Bad rows in earlier splits, and before and after it in the same split.

@@ -123,10 +123,8 @@ impl TableOptions {
 
     fn open_file(&self, path: &Path, options: &OpenOptions) -> Result<(&'static dyn Encoding, Box<dyn Table>)> {
         let input = Input::open(path)?;
-        let encoding = match self.from.as_deref().and_then(brc_encodings::by_name) {
-            Some(encoding) => encoding,
-            None => brc_encodings::for_input(&input)?,
-        };
+        let named = self.from.as_deref().and_then(brc_encodings::by_name);
+        let encoding = brc_encodings::for_named_input(&input, named)?;
         Ok((encoding, encoding.open(input, options)?))
     }
 

@@ -85,10 +85,16 @@ fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
 
 fn tables(found: &Results, wanted: &Results) -> Vec<String> {
     let queries = |results: &Results| {
-        let queries: Vec<_> = results.tables.iter().map(|table| format!("'{}'", table.question)).collect();
-        queries.join(" ")
+        let named = |question: String| if question.is_empty() { "the default".to_owned() } else { question };
+        let queries: Vec<_> = results.tables.iter().map(|table| named(table.question.to_string())).collect();
+        queries.join(" and ")
     };
-    let names = |results: &Results| results.tables.iter().map(|it| results.name(it)).collect::<Vec<_>>().join(" ");
+    // Each file is measured once for each query.
+    let names = |results: &Results| {
+        let mut names: Vec<_> = results.tables.iter().map(|it| results.name(it)).collect();
+        names.dedup();
+        names.join(" ")
+    };
     if names(found) != names(wanted) {
         return vec![format!("with the input files {}, not {}", names(found), names(wanted))];
     }

@@ -436,9 +436,11 @@ fn results_measured_differently_are_not_resumed() {
     refused(changed(|it| it.tables[0].input.modified += 1), "before the input file t.txt changed");
     refused(changed(|it| it.tables[0].input.hash.push('x')), "before the input file t.txt changed");
     refused(changed(|it| it.tables[0].input.path = "u.txt".to_owned()), "with the input files t.txt, not u.txt");
+    let twice = |it: &mut Results| it.tables.push(it.tables[0].clone());
+    refused(changed(twice), "with the queries the default, not the default and the default");
     let question = QueryOptions { by: Some("x".to_owned()), ..QueryOptions::default() };
     let asked = Results { tables: vec![TableResults { question, ..first.tables[0].clone() }], ..first.clone() };
-    refused(asked, "with the queries '', not '--by x'");
+    refused(asked, "with the queries the default, not --by x");
     refused(changed(|it| it.program.hash.push('x')), "by another build of brc 0.1.0");
     refused(
         changed(|it| it.environment.commit = Some("f00".to_owned())),

@@ -118,7 +118,10 @@ fn describe_column(column: &ColumnDescription) -> Facts {
     }
     let (min, max) = match &column.bounds {
         None => return facts,
-        Some(Bounds::Text { min, max }) => (Fact::Text(min.clone()), Fact::Text(max.clone())),
+        Some(Bounds::Text { min, max }) => {
+            let bytes = |bytes: &Vec<u8>| Fact::of_bytes(bytes.clone(), column.logical_type);
+            (bytes(min), bytes(max))
+        }
         Some(Bounds::Number { min, max }) => (number(*min, column.logical_type), number(*max, column.logical_type)),
         Some(Bounds::Float { min, max }) => {
             let text = |value| Fact::Text(Value::Float(value).to_text(column.logical_type).into_bytes());

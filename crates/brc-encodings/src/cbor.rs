@@ -11,8 +11,8 @@
 //! - UUIDs as their 16 bytes with the tag 37.
 //!
 //! Files of other programs are read as well: they need neither map nor tags, their integers may have any form, their
-//! arrays may have an indefinite length, a null may be undefined, a decimal may be a decimal fraction, and a date may
-//! be a text with the tag 1004.
+//! arrays may have an indefinite length, floats may have 16 bits, a null may be undefined, a decimal may be a decimal
+//! fraction, and a date may be a text with the tag 1004.
 
 mod reader;
 
@@ -48,6 +48,10 @@ const DECIMAL_FRACTION: u8 = 0xc4;
 /// The tags of bignums: an integer, and -1 minus one.
 const BIGNUM: u64 = 2;
 const NEGATIVE_BIGNUM: u64 = 3;
+
+/// The tags of times: a text, and seconds since 1970.
+const TIME_TEXT: u64 = 0;
+const EPOCH_TIME: u64 = 1;
 
 /// The tags of dates: days since 1970-01-01, and a text.
 const DAYS: u64 = 100;

@@ -3,7 +3,7 @@
 //! Encodings have little in common here, and the facts are only displayed, so they are not forced into fields that most
 //! encodings would leave empty.
 
-use brc_core::{Schema, Table};
+use brc_core::{LogicalType, Schema, Table};
 
 /// Names and what is known under each.
 pub type Facts = Vec<(&'static str, Fact)>;
@@ -13,6 +13,8 @@ pub type Facts = Vec<(&'static str, Fact)>;
 pub enum Fact {
     /// A text, usually UTF-8.
     Text(Vec<u8>),
+    /// Binary data.
+    Binary(Vec<u8>),
     /// A count.
     Count(u64),
     /// A size in bytes.
@@ -24,6 +26,13 @@ pub enum Fact {
         /// Digits after the decimal point.
         scale: u8,
     },
+}
+
+impl Fact {
+    /// A value of that type that is given by its bytes.
+    pub(crate) fn of_bytes(bytes: Vec<u8>, logical_type: LogicalType) -> Self {
+        if logical_type == LogicalType::Binary { Self::Binary(bytes) } else { Self::Text(bytes) }
+    }
 }
 
 impl From<&str> for Fact {

@@ -13,6 +13,8 @@ pub(crate) enum Fault {
     Corrupt(Cow<'static, str>),
     /// The bytes are valid, but a table of `brc` cannot hold them.
     Unsupported(Cow<'static, str>),
+    /// The same of the value of a row, which is counted from the first one decoded with it.
+    UnsupportedRow(usize, Cow<'static, str>),
 }
 
 impl Fault {
@@ -24,11 +26,20 @@ impl Fault {
         Self::Unsupported(reason.into())
     }
 
+    /// The same fault, with its row counted from `rows` rows earlier.
+    pub(crate) fn after(self, rows: usize) -> Self {
+        match self {
+            Self::UnsupportedRow(row, reason) => Self::UnsupportedRow(rows + row, reason),
+            fault => fault,
+        }
+    }
+
     /// The error with its location in a file.
     pub(crate) fn at(self, path: &Path, location: &str) -> Error {
         match self {
             Self::Corrupt(reason) => Error::corrupt(path, location, reason),
             Self::Unsupported(reason) => Error::unsupported(path, format!("{location}: {reason}")),
+            Self::UnsupportedRow(row, reason) => Error::unsupported(path, format!("{location}, row {row}: {reason}")),
         }
     }
 }

@@ -79,7 +79,7 @@ impl Input {
             return Self::from_stream(path.to_owned(), Box::new(file));
         }
         let file = match path == Path::new("-") {
-            true => InputFile::from(file),
+            true => InputFile::of_stdin(file),
             false => InputFile::of_path(path, file),
         };
         Self::from_file(path.to_owned(), file)

@@ -2,6 +2,9 @@
 //!
 //! A table may consist of more files than a process may open. Files opened by path are closed when many others have
 //! been opened since, and reopened when they are read. Their metadata stay in memory.
+//!
+//! Another process may overwrite a file while it is read. After each read, the file must be as it was when it was
+//! opened, or have grown at its end, as the file of a logger does.
 
 use crate::platform::{Identity, identity, most_open_files};
 use brc_core::ReadAt;
@@ -11,11 +14,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
+use std::time::SystemTime;
 
 /// The maximum number of open files, if the system allows twice as many.
 const MAX_OPEN: u64 = 256;
 /// The number of open files that is always allowed.
 const MIN_OPEN: u64 = 8;
+/// The number of last bytes by which a file that has grown is told from one that was written anew.
+const END_BYTES: u64 = 256;
 
 /// A file read by tables. Clones share it.
 #[derive(Clone)]
@@ -31,6 +37,8 @@ enum Kind {
 struct Shared {
     /// `None` if it cannot be reopened.
     origin: Option<Origin>,
+    /// `None` for a file that only this process writes.
+    content: Option<Content>,
     open: RwLock<Option<Arc<File>>>,
 }
 
@@ -40,10 +48,43 @@ struct Origin {
     identity: Identity,
 }
 
+/// What a file contained when it was opened.
+struct Content {
+    length: u64,
+    modified: SystemTime,
+    /// The last bytes.
+    end: Vec<u8>,
+}
+
+impl Content {
+    /// `None` if it is not known.
+    fn of(file: &File) -> Option<Self> {
+        let metadata = file.metadata().ok()?;
+        let (length, modified) = (metadata.len(), metadata.modified().ok()?);
+        Some(Self { length, modified, end: last_bytes(file, length).ok()? })
+    }
+
+    /// Whether the file still has these bytes.
+    fn is_in(&self, file: &File) -> io::Result<bool> {
+        let metadata = file.metadata()?;
+        let is_appended =
+            || Ok::<_, io::Error>(metadata.len() > self.length && last_bytes(file, self.length)? == self.end);
+        Ok(metadata.modified()? == self.modified && metadata.len() == self.length || is_appended()?)
+    }
+}
+
+/// The last bytes before an offset.
+fn last_bytes(file: &File, before: u64) -> io::Result<Vec<u8>> {
+    let mut end = vec![0; END_BYTES.min(before) as usize];
+    let read = file.read_full_at(&mut end, before.saturating_sub(END_BYTES))?;
+    end.truncate(read);
+    Ok(end)
+}
+
 impl From<File> for InputFile {
-    /// A file that stays open.
+    /// A file that stays open and that only this process writes.
     fn from(file: File) -> Self {
-        Self(Kind::Local(Arc::new(Shared { origin: None, open: RwLock::new(Some(Arc::new(file))) })))
+        Self::shared(None, None, file).0
     }
 }
 
@@ -57,9 +98,19 @@ impl InputFile {
     /// A file opened at the given path, which may be closed and reopened there.
     pub(crate) fn of_path(path: &Path, file: File) -> Self {
         let origin = identity(&file).ok().map(|identity| Origin { path: path.to_owned(), identity });
-        let shared = Arc::new(Shared { origin, open: RwLock::new(Some(Arc::new(file))) });
+        let (input, shared) = Self::shared(origin, Content::of(&file), file);
         register(&shared);
-        Self(Kind::Local(shared))
+        input
+    }
+
+    /// Standard input, which stays open.
+    pub(crate) fn of_stdin(file: File) -> Self {
+        Self::shared(None, Content::of(&file), file).0
+    }
+
+    fn shared(origin: Option<Origin>, content: Option<Content>, file: File) -> (Self, Arc<Shared>) {
+        let shared = Arc::new(Shared { origin, content, open: RwLock::new(Some(Arc::new(file))) });
+        (Self(Kind::Local(Arc::clone(&shared))), shared)
     }
 
     /// Its bytes in order, from the first one on.
@@ -78,6 +129,16 @@ impl Shared {
     fn file(self: &Arc<Self>) -> io::Result<Arc<File>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
         open.map_or_else(|| self.reopen(), Ok)
+    }
+
+    /// Reads bytes; an error if the file has been changed since it was opened.
+    fn read_at(self: &Arc<Self>, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let file = self.file()?;
+        let read = file.as_ref().read_at(buffer, offset)?;
+        match self.content.as_ref().map_or(Ok(true), |content| content.is_in(&file))? {
+            true => Ok(read),
+            false => Err(io::Error::other("it was changed during the run")),
+        }
     }
 
     fn reopen(self: &Arc<Self>) -> io::Result<Arc<File>> {
@@ -122,7 +183,7 @@ fn register(shared: &Arc<Shared>) {
 impl ReadAt for InputFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match &self.0 {
-            Kind::Local(shared) => shared.file()?.as_ref().read_at(buffer, offset),
+            Kind::Local(shared) => shared.read_at(buffer, offset),
             Kind::Remote(file) => file.read_at(buffer, offset),
         }
     }
@@ -211,5 +272,28 @@ mod tests {
         std::fs::rename(path(count), path(0)).unwrap();
         let error = files[0].length().unwrap_err();
         assert!(error.to_string().contains("replaced"), "{error}");
+    }
+
+    #[test]
+    fn a_file_may_grow_but_not_change_while_it_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t");
+        let old = "one\ntwo\n".repeat(1000);
+        let replaced = |new: &str| {
+            std::fs::write(&path, &old).unwrap();
+            // The clock of a file system is coarse.
+            let earlier = SystemTime::now() - std::time::Duration::from_secs(1);
+            File::options().write(true).open(&path).unwrap().set_modified(earlier).unwrap();
+            let file = opened(&path);
+            std::fs::write(&path, new).unwrap();
+            file.read_at(&mut [0; 4], 0).map_err(|error| error.to_string())
+        };
+        for grown in ["", "three\n"] {
+            let outcome = replaced(&format!("{old}{grown}"));
+            assert_eq!(outcome.is_ok(), !grown.is_empty(), "{outcome:?}");
+        }
+        for changed in [old[4..].to_owned(), old.replace("two", "six"), format!("zero\n{old}"), String::new()] {
+            assert_eq!(replaced(&changed).unwrap_err(), "it was changed during the run");
+        }
     }
 }

@@ -91,7 +91,7 @@ pub use fault::turns_panics_into_errors;
 pub use file_identity::FileIdentity;
 pub use input::Input;
 pub use input_file::InputFile;
-pub use json::{json_lines, not_finite};
+pub use json::{hex_digits, json_lines, not_finite};
 pub use memory_budget::MemoryBudget;
 pub use other_formats::refuse_other_format;
 pub use output::{Output, OutputOptions};
@@ -99,7 +99,7 @@ pub use output::{Output, OutputOptions};
 pub use record_batches::RecordBatches;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, check_text_name, compression_by_extension,
-    compressions_of, delimiter_by_extension, for_input, text, writer,
+    compressions_of, delimiter_by_extension, for_input, for_named_input, text, writer,
 };
 pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::{remove_directory, remove_unfinished};

@@ -45,14 +45,22 @@ struct Convertible {
     write: &'static str,
 }
 
-const CONVERTIBLE: &[Convertible] = &[Convertible {
-    name: "ORC",
-    extension: "orc",
-    read: "convert it to Parquet, as with pyarrow: python3 -c \"import pyarrow.orc as o, pyarrow.parquet as p; \
-           p.write_table(o.read_table('in.orc'), 'out.parquet')\"",
-    write: "write Parquet, and convert that, as with pyarrow: python3 -c \"import pyarrow.orc as o, pyarrow.parquet as p; \
-            o.write_table(p.read_table('in.parquet'), 'out.orc')\"",
-}];
+const CONVERTIBLE: &[Convertible] = &[
+    Convertible {
+        name: "ORC",
+        extension: "orc",
+        read: "convert it to Parquet, as with pyarrow: python3 -c \"import pyarrow.orc as o, pyarrow.parquet as p; \
+               p.write_table(o.read_table('in.orc'), 'out.parquet')\"",
+        write: "write Parquet, and convert that, as with pyarrow: python3 -c \"import pyarrow.orc as o, \
+                pyarrow.parquet as p; o.write_table(p.read_table('in.parquet'), 'out.orc')\"",
+    },
+    Convertible {
+        name: "a tar archive",
+        extension: "tar",
+        read: "extract a file of it: tar -xOf in.tar NAME | brc query - …",
+        write: "write a file, and put that in an archive with tar",
+    },
+];
 
 /// The reason why a file with these first bytes is not read and what to do instead, if it is known.
 pub(crate) fn refusal(prefix: &[u8]) -> Option<String> {

@@ -152,9 +152,10 @@ impl PartitionWriter<'_, '_> {
     fn folder(&self, batch: &Batch<'_>, row: usize) -> PathBuf {
         let folder = |((name, logical_type), column): (&(&str, LogicalType), &Column<'_>)| {
             let value = Value::of_row(column, row);
-            let text = value.map(|value| match value {
-                Value::Bytes(bytes) if *logical_type == LogicalType::String => bytes.to_vec(),
-                value => value.to_text(*logical_type).into_bytes(),
+            let text = value.map(|value| {
+                let mut text = Vec::new();
+                value.write(*logical_type, &mut text);
+                text
             });
             hive::folder(name, text.as_deref())
         };

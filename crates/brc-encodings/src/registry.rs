@@ -173,6 +173,23 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     }
 }
 
+/// The encoding that the user names for an input, or else that of its first bytes. What no encoding recognises may be a
+/// damaged file of the named one.
+///
+/// # Errors
+/// [`Error::Unsupported`] if its first bytes are those of another encoding than the named one; as for [`for_input`].
+pub fn for_named_input(input: &Input, named: Option<&'static dyn Encoding>) -> Result<&'static dyn Encoding> {
+    let Some(named) = named else { return for_input(input) };
+    let is_certain = !named.is_text() && !named.may_lack_header() && input.prefix.len() >= MIN_PREFIX_BYTES;
+    if !is_certain || named.sniff(&input.prefix) {
+        return Ok(named);
+    }
+    let Some(seen) = ENCODINGS.iter().find(|encoding| encoding.sniff(&input.prefix)) else { return Ok(named) };
+    let (name, looks) = (named.name(), seen.name());
+    let reason = format!("is no {name} file, but looks like {looks} (--from {looks} reads it as that)");
+    Err(Error::unsupported(&input.path, reason))
+}
+
 /// Whether a file of these first bytes is of an encoding that [reads it by its parts](Encoding::reads_parts).
 pub(crate) fn reads_parts(prefix: &[u8]) -> bool {
     ENCODINGS.iter().any(|encoding| encoding.reads_parts() && encoding.sniff(prefix))

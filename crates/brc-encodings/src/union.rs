@@ -19,7 +19,7 @@ use brc_core::{
     Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, WantedText,
     current_schema, read_rows,
 };
-use columns::{Origin, combine, origins};
+use columns::{Origin, combine, gives_type, origins};
 pub use constants::ConstantColumn;
 use conversion::Conversion;
 use numbering::Numbering;
@@ -107,17 +107,17 @@ impl Union {
         tables.map(|(at, table)| self.origins_in(at, schema, &current_schema(table.as_ref()))).collect()
     }
 
-    /// The origins of the union's current columns, `schema`, in a table that has its `own` columns.
-    fn origins_in(&self, table: usize, schema: &Schema, own: &Schema) -> Vec<Origin> {
-        match self.tables[table].inferred() {
-            // Statistics prove that a column whose type does not convert has only nulls.
-            None => origins(schema, own, &self.constants, |own, common| {
-                Conversion::between(own, common).or(Some(Conversion::Nulls))
-            }),
-            Some(current) if *current == *own => origins(schema, own, &self.constants, Conversion::between),
+    /// The origins of the union's current columns, `schema`, in a table that has its own columns.
+    fn origins_in(&self, table: usize, schema: &Schema, own_schema: &Schema) -> Vec<Origin> {
+        let inferred = self.tables[table].inferred();
+        // Statistics prove that a stored column whose type does not convert has only nulls.
+        let has_nulls_only = |column| inferred.is_none() || self.tables[table].is_untyped(column);
+        let conversion = |column, own, common| match &inferred {
             // The rows have values of wider types. They will be read again.
-            Some(_) => origins(schema, own, &self.constants, |_, _| None),
-        }
+            Some(current) if **current != *own_schema => None,
+            _ => Conversion::between(own, common).or(has_nulls_only(column).then_some(Conversion::Nulls)),
+        };
+        origins(schema, own_schema, &self.constants, conversion)
     }
 
     /// The error that a value of a table does not fit the type of the union's column.
@@ -216,11 +216,16 @@ impl Union {
     }
 }
 
-/// The columns of all tables. If inferred types disagree, all rows are read, and the final types are compared.
+/// The columns of all tables. If inferred types disagree, or a column without values so far has another type in the
+/// union, all rows are read, and the final types are compared.
 fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
     let combined_now = combined(tables, options);
     let inferred = || tables.iter().filter(|table| table.inferred().is_some());
-    if !matches!(combined_now, Err(Error::TypeMismatch { .. })) || inferred().next().is_none() {
+    let is_final = match &combined_now {
+        Ok(schema) => !inferred().any(|table| gives_type(schema, table.as_ref())),
+        Err(error) => !matches!(error, Error::TypeMismatch { .. }),
+    };
+    if is_final || inferred().next().is_none() {
         return combined_now;
     }
     let threads = available_parallelism().map_or(1, usize::from);

@@ -1,6 +1,7 @@
 //! The address of a file: a store, and the file's key there.
 
 use crate::failure::io_error;
+use crate::request::requested_timeout;
 use brc_core::{Error, Result};
 use object_store::aws::AmazonS3Builder;
 use object_store::gcp::GoogleCloudStorageBuilder;
@@ -122,6 +123,7 @@ impl Address {
         static STORES: Mutex<Option<HashMap<String, Arc<dyn ObjectStore>>>> = Mutex::new(None);
         let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
         let stores = stores.get_or_insert_default();
+        requested_timeout()?;
         let name = format!("{:?} {retries:?} {}", self.scheme, self.bucket);
         if let Some(store) = stores.get(&name) {
             return Ok(Arc::clone(store));

@@ -3,6 +3,7 @@
 use crate::address::{Address, Retries};
 use crate::failure::Failure;
 use crate::usage::{count_fetched, count_request};
+use brc_core::Error;
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
@@ -20,11 +21,19 @@ const TIMEOUT_VARIABLE: &str = "BRC_STORE_TIMEOUT";
 /// The default in seconds.
 const TIMEOUT: f64 = if cfg!(test) { 0.3 } else { 30.0 };
 
-static SILENCE_TIMEOUT: LazyLock<Duration> = LazyLock::new(|| {
-    let named = std::env::var(TIMEOUT_VARIABLE).ok().and_then(|seconds| seconds.parse().ok());
-    let seconds = named.filter(|seconds| (0.0..1e6).contains(seconds)).unwrap_or(TIMEOUT);
-    Duration::from_secs_f64(seconds)
-});
+static SILENCE_TIMEOUT: LazyLock<Duration> =
+    LazyLock::new(|| requested_timeout().ok().flatten().unwrap_or(Duration::from_secs_f64(TIMEOUT)));
+
+/// The timeout that the environment sets, if it sets one.
+///
+/// # Errors
+/// [`Error::Usage`] if it is not a number of seconds.
+pub(crate) fn requested_timeout() -> brc_core::Result<Option<Duration>> {
+    let Some(text) = std::env::var_os(TIMEOUT_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let seconds = text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| (0.0..1e6).contains(seconds));
+    let not_seconds = || Error::Usage(format!("{TIMEOUT_VARIABLE}: '{}' is no number of seconds", text.display()));
+    seconds.map(|seconds| Some(Duration::from_secs_f64(seconds))).ok_or_else(not_seconds)
+}
 
 /// A file in its store.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
 //! JSON objects, one per row: as JSON lines, as the encoding writes them, or in an array.
 
 use super::Format;
+use crate::printable;
 use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink};
 
 /// One object per row.
@@ -132,6 +133,11 @@ pub(crate) fn json_string(text: &str) -> String {
     out
 }
 
+/// Formats bytes as a JSON string; bytes that are not UTF-8 are escaped as on a terminal, like `\\xff`.
+pub(crate) fn json_text(text: &[u8]) -> String {
+    std::str::from_utf8(text).map_or_else(|_| json_string(&printable::line(text)), json_string)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +152,7 @@ mod tests {
 
     #[test]
     fn strings_are_escaped() {
+        assert_eq!(json_text(b"K\xf6ln"), r#""K\\xf6ln""#);
         assert_eq!(json_string("a\"b\\c\n\u{1}Zürich 一"), r#""a\"b\\c\n\u0001Zürich 一""#);
     }
 }

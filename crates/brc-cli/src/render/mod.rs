@@ -13,7 +13,7 @@ mod one_brc;
 mod table;
 mod vertical;
 
-pub(crate) use json::json_string;
+pub(crate) use json::{json_string, json_text};
 pub(crate) use layout::{Cells, Header, Look, cut, lay_out, width_of, wrap};
 pub(crate) use table::terminal_width;
 

@@ -1,11 +1,11 @@
 //! Formats a summary as JSON: one object.
 
 use super::{ColumnSummary, TableSummary};
-use crate::render::json_string;
+use crate::render::{json_string, json_text};
 use brc_core::{LogicalType, Value};
-use brc_encodings::not_finite;
+use brc_encodings::{hex_digits, not_finite};
 
-/// The summary as JSON. Missing facts are null; invalid UTF-8 is replaced.
+/// The summary as JSON. Missing facts are null.
 pub(crate) fn json(summary: &TableSummary) -> String {
     let columns: Vec<_> = summary.columns.iter().map(column).collect();
     format!("{{\n  \"rows\": {},\n  \"columns\": [\n    {}\n  ]\n}}\n", summary.rows, columns.join(",\n    "))
@@ -44,10 +44,14 @@ fn column(column: &ColumnSummary) -> String {
 
 /// A value in its text form, as the encoding writes it.
 fn value(text: &[u8], logical_type: LogicalType) -> String {
+    match logical_type {
+        LogicalType::Binary => return json_string(&hex_digits(text)),
+        _ if !logical_type.is_numeric() && logical_type != LogicalType::Bool => return json_text(text),
+        _ => {}
+    }
     let text = String::from_utf8_lossy(text);
     match text.parse::<f64>() {
         Ok(float) if logical_type.is_float() && !float.is_finite() => not_finite(float).to_owned(),
-        _ if logical_type.is_numeric() || logical_type == LogicalType::Bool => text.into_owned(),
-        _ => json_string(&text),
+        _ => text.into_owned(),
     }
 }

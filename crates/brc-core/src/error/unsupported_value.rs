@@ -88,6 +88,7 @@ impl UnsupportedReason {
                 | Self::LineTooLong(_)
                 | Self::FrameTooLong { .. }
                 | Self::Null
+                | Self::OutOfRange
                 | Self::AboveMaximum(_)
         )
     }

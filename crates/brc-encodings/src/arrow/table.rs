@@ -81,7 +81,7 @@ impl ArrowTable {
         let Columns { supported: mut columns, trailing, unsupported_columns, note } =
             columns.map_err(|fault| match fault {
                 Fault::Corrupt(reason) => outline.corrupt(&reason),
-                Fault::Unsupported(reason) => Error::unsupported(path, reason),
+                Fault::Unsupported(reason) | Fault::UnsupportedRow(_, reason) => Error::unsupported(path, reason),
             })?;
         let begins_with = restore_types(&mut columns, &outline);
         columns.iter_mut().for_each(|column| column.logical_type = options.as_read(column.logical_type));

@@ -1,7 +1,9 @@
 //! Reads rows as CBOR arrays. Short strings and rows of few columns, the usual case, are decoded here; the crate decodes
 //! everything else.
 
-use super::{ARRAY, BREAK, DATE_TEXT, DAYS, DECIMAL_FRACTION, NEGATIVE_BIGNUM, SELF_DESCRIBED, UUID};
+use super::{
+    ARRAY, BREAK, DATE_TEXT, DAYS, DECIMAL_FRACTION, EPOCH_TIME, NEGATIVE_BIGNUM, SELF_DESCRIBED, TIME_TEXT, UUID,
+};
 use crate::frames::{
     ARRAY_AROUND, Fault, IntegerForm, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowLayout, RowReader, not_a_uuid,
     not_of, take_integer, take_text, wrong_length,
@@ -143,10 +145,18 @@ impl<'a> ArrayReader<'a> {
                 let inexact = || Fault::unsupported("an integer that is no float of 64 bits");
                 float_of(self.integer(0)?).ok_or_else(inexact)
             }
+            Some(0xf9) => self.half_float(),
             // Every bit of a NaN must survive.
             Some(0xfa) => self.take(&not_of(logical_type), Decoder::f32).map(float32::widen),
             _ => self.take(&not_of(logical_type), Decoder::f64),
         }
+    }
+
+    /// A float of 16 bits.
+    fn half_float(&mut self) -> Result<f64, Fault> {
+        let (bits, rest) = self.rest.get(1..).and_then(<[u8]>::split_first_chunk).ok_or(Fault::CutOff)?;
+        self.rest = rest;
+        Ok(half_float(u16::from_be_bytes(*bits)))
     }
 
     /// A UUID: its bytes or its text, with or without its tag.
@@ -189,6 +199,18 @@ fn argument(bytes: &[u8]) -> Result<(u64, &[u8]), Fault> {
     Ok((number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)), rest))
 }
 
+/// The value of a float of 16 bits: a sign, 5 bits of exponent and 10 of mantissa.
+fn half_float(bits: u16) -> f64 {
+    let (exponent, mantissa) = (bits >> 10 & 0x1f, f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => mantissa / f64::from(1 << 24),
+        // Infinity, or a NaN with its bits.
+        0x1f => f64::from_bits(f64::INFINITY.to_bits() | u64::from(bits & 0x3ff) << 42),
+        _ => (1024.0 + mantissa) / 1024.0 * f64::powi(2.0, i32::from(exponent) - 15),
+    };
+    if bits >> 15 == 0 { magnitude } else { -magnitude }
+}
+
 /// `mantissa` times ten to the power of `exponent`, in units of the last of `scale` decimals, if that is an integer of
 /// 64 bits.
 fn scaled(mantissa: i64, exponent: i64, scale: u8) -> Option<i64> {
@@ -226,12 +248,24 @@ fn unexpected(bytes: &[u8], is_not: &str) -> Fault {
         Ok(Type::String | Type::StringIndef) => "a string",
         Ok(Type::Array | Type::ArrayIndef) => "an array",
         Ok(Type::Map | Type::MapIndef) => "a map",
-        Ok(Type::Tag) => "an item with a tag",
+        Ok(Type::Tag) => return tagged(bytes, is_not),
         Ok(Type::Break) => return Fault::new("an end of an array or a map that has not begun"),
         Ok(Type::Unknown(_)) => return Fault::new("a byte that CBOR does not use"),
         Err(_) => return Fault::CutOff,
     };
     Fault::unsupported(format!("{kind} {is_not}"))
+}
+
+/// The error that the bytes begin with a tag.
+#[cold]
+fn tagged(bytes: &[u8], is_not: &str) -> Fault {
+    match argument(bytes) {
+        Ok((tag @ (TIME_TEXT | EPOCH_TIME), _)) => Fault::unsupported(format!(
+            "a time with the tag {tag}; brc reads times as integers in units of the column's type, without a tag"
+        )),
+        Ok((tag, _)) => Fault::unsupported(format!("an item with the tag {tag} {is_not}")),
+        Err(fault) => fault,
+    }
 }
 
 impl<'a> RowReader<'a> for ArrayReader<'a> {

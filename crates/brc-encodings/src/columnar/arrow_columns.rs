@@ -320,7 +320,7 @@ fn valid<T: arrow_buffer::ArrowNativeType>(
 ) -> Result<ScalarBuffer<T>, Fault> {
     let is_null = |row: usize| nulls.is_some_and(|nulls| nulls.is_null(row));
     let values = values.enumerate().map(|(row, value)| match value {
-        None if !is_null(row) => Err(Fault::unsupported(reason)),
+        None if !is_null(row) => Err(Fault::UnsupportedRow(row, reason.into())),
         value => Ok(value.unwrap_or_default()),
     });
     values.collect::<Result<Vec<_>, _>>().map(ScalarBuffer::from)

@@ -113,9 +113,12 @@ pub(crate) fn check_bounds(
         return Ok(());
     }
     let is_valid = |row: usize| validity.is_none_or(|validity| validity.get(row));
-    let outside = (0..values.len()).filter(|&row| is_valid(row)).map(|row| values.get(row));
-    match outside.into_iter().find(|value| !(min..=max).contains(value)) {
-        Some(value) => Err(Fault::unsupported(format!("the value {value} is out of the range of {logical_type}"))),
+    let is_outside = |row: &usize| is_valid(*row) && !(min..=max).contains(&values.get(*row));
+    match (0..values.len()).find(is_outside) {
+        Some(row) => {
+            let reason = format!("the value {} is out of the range of {logical_type}", values.get(row));
+            Err(Fault::UnsupportedRow(row, reason.into()))
+        }
         None => Ok(()),
     }
 }

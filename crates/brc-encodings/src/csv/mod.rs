@@ -28,7 +28,7 @@ mod writer;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, TextOptions};
 use crate::input::Input;
 use crate::text::{BadRow, LineLayout, RowParser, TextTable, TextWriter};
-use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
+use brc_core::{BatchWriter, Error, Field, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
 use brc_text::{Delimiter, Dialect, DialectOverrides, TableForms};
 use row::Value;
@@ -101,7 +101,7 @@ impl Encoding for Csv {
 }
 
 /// The delimiter of a text of the One Billion Row Challenge: if its schema is given, or if it looks like one and
-/// no columns are given.
+/// no columns are given but its own.
 fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
     let plain = DialectOverrides { delimiter: options.text.dialect.delimiter, ..DialectOverrides::default() };
     let delimiter = match options.text.dialect.delimiter {
@@ -116,7 +116,12 @@ fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
     let is_one = match &options.schema {
         Some(schema) => schema.is_like(&Schema::one_brc()),
         None => {
-            let is_plain = options.names.is_none() && options.text.types.is_empty();
+            let of_columns = Schema::one_brc();
+            let is_own = |given: &Field| {
+                let same = |own: &Field| own.name == given.name && own.logical_type == given.logical_type;
+                of_columns.fields().iter().any(same)
+            };
+            let is_plain = options.names.is_none() && options.text.types.iter().all(is_own);
             let is_inferred = !options.text.all_strings && !options.text.exact_text;
             is_plain && is_inferred && delimiter == preset::DELIMITER && preset::is_one_brc(&input.prefix)
         }

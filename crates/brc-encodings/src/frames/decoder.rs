@@ -5,6 +5,7 @@ use super::{DecodeError, FrameDecoder, Malformed};
 use crate::delivery::Delivery;
 use crate::rows::values;
 use crate::text::BATCH_ROWS;
+use brc_core::decimal::{self, counted};
 use brc_core::{Column, Field, LogicalType, PhysicalType, Schema, Value};
 use std::ops::Range;
 use std::sync::Arc;
@@ -104,7 +105,9 @@ pub(crate) const ARRAY_AROUND: &str = "an array around all rows; brc reads a seq
 /// The error that a row's array has a different length than there are columns.
 #[cold]
 pub(crate) fn wrong_length(length: u64, columns: usize) -> Fault {
-    Fault::unsupported(format!("a row of {length} values, but there are {columns} columns; see --schema"))
+    let (values, columns) = (counted(length, "value"), columns as u64);
+    let (are, columns) = (if columns == 1 { "is" } else { "are" }, counted(columns, "column"));
+    Fault::unsupported(format!("a row of {values}, but there {are} {columns}; see --schema"))
 }
 
 /// The context of a value that is not of the column's type.
@@ -222,10 +225,16 @@ fn take_value<'a, L: RowLayout>(
 #[cold]
 fn out_of_range(value: Value<'_>, logical_type: LogicalType) -> Fault {
     let shown = match value {
-        Value::Integer(integer) => brc_core::decimal::to_string(integer, logical_type.scale()),
-        Value::Float(_) | Value::Bytes(_) => value.to_text(logical_type),
+        Value::Integer(integer) => decimal::to_string(integer, logical_type.scale()),
+        Value::Float(float) => {
+            let shown = value.to_text(LogicalType::Float64);
+            let is_inexact = float.abs() <= f32::MAX.into();
+            let reason = if is_inexact { "is not exact as" } else { "is out of range for" };
+            return Fault::unsupported(format!("{shown} {reason} {logical_type}"));
+        }
+        Value::Bytes(_) => value.to_text(logical_type),
     };
-    Fault::unsupported(format!("{shown} is out of range for {logical_type}; see --schema"))
+    Fault::unsupported(format!("{shown} is out of range for {logical_type}"))
 }
 
 fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, fields: &[Field]) -> Result<(), Fault> {

@@ -10,6 +10,14 @@ pub(super) fn write(bytes: &[u8], out: &mut RowBuffer) {
     }
 }
 
+/// Binary data as JSON has it, without quotes.
+#[must_use]
+pub fn hex_digits(bytes: &[u8]) -> String {
+    let mut out = RowBuffer::default();
+    write(bytes, &mut out);
+    out.take().into_iter().map(char::from).collect()
+}
+
 /// Parses such digits, in upper or lower case; `None` for any other text.
 pub(super) fn parse(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);

@@ -26,6 +26,7 @@ use crate::input::Input;
 use crate::text::{LineLayout, RowParser, TextTable, TextWriter};
 use brc_core::{BatchWriter, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
 use columns::Columns;
+pub use hex::hex_digits;
 use object_layout::ObjectLayout;
 use objects::ObjectsToLines;
 use std::sync::Arc;

@@ -234,7 +234,9 @@ impl Iterator for ChunkPages {
 impl PageReader for ChunkPages {
     fn get_next_page(&mut self) -> LibraryResult<Option<Page>> {
         self.page().map_err(|fault| match fault {
-            Fault::Corrupt(reason) | Fault::Unsupported(reason) => ParquetError::General(reason.into_owned()),
+            Fault::Corrupt(reason) | Fault::Unsupported(reason) | Fault::UnsupportedRow(_, reason) => {
+                ParquetError::General(reason.into_owned())
+            }
         })
     }
 

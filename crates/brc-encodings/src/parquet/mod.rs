@@ -165,7 +165,8 @@ fn describe_bounds(logical_type: LogicalType, chunks: &[&Chunk]) -> Facts {
         PhysicalType::Floats | PhysicalType::Bytes => {
             let bounds: Option<Vec<_>> = chunks.iter().map(texts).collect();
             let bounds = bounds.and_then(|all| all.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))));
-            bounds.map(|(min, max)| vec![("min", Fact::Text(min)), ("max", Fact::Text(max))]).unwrap_or_default()
+            let fact = |bytes| Fact::of_bytes(bytes, logical_type);
+            bounds.map(|(min, max)| vec![("min", fact(min)), ("max", fact(max))]).unwrap_or_default()
         }
     }
 }

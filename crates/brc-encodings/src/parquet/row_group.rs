@@ -125,7 +125,9 @@ impl RowGroup {
             let name = chunk.column_path().string();
             Chunk::new(chunk, column, rows, space, checksums.next()).map_err(|fault| match fault {
                 Fault::Corrupt(reason) => Fault::corrupt(format!("column '{name}': {reason}")),
-                Fault::Unsupported(reason) => Fault::unsupported(format!("column '{name}': {reason}")),
+                Fault::Unsupported(reason) | Fault::UnsupportedRow(_, reason) => {
+                    Fault::unsupported(format!("column '{name}': {reason}"))
+                }
             })
         });
         Ok(Self { rows, chunks: chunks.collect::<Result<_, _>>()? })

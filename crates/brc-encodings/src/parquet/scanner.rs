@@ -197,7 +197,8 @@ impl ScanColumn {
         }
         let skipped = self.skip(window.start - self.decoded.end);
         let filled = skipped.and_then(|()| self.fill(window.len(), table.is_own));
-        filled.map_err(|fault| fault.at(&table.path, &table.location(index, self.column)))?;
+        let at = |fault: Fault| fault.after(window.start).at(&table.path, &table.location(index, self.column));
+        filled.map_err(at)?;
         self.decoded = window.clone();
         Ok(())
     }

@@ -75,7 +75,16 @@ impl ParquetTable {
         if u64::try_from(stated) != Ok(rows) && (is_own || stated != 0) {
             return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
         }
-        let notes = note.into_iter().collect();
+        let durations = guarded(|| Ok(types::durations(metadata.file_metadata()))).unwrap_or_default();
+        let descriptor = metadata.file_metadata().schema_descr();
+        let name = |root: usize| {
+            let at = columns.iter().position(|column| descriptor.get_column_root_idx(column.leaf) == root)?;
+            Some(&schema.fields().get(at)?.name)
+        };
+        let durations = durations.into_iter().filter_map(|(root, kind)| {
+            Some(format!("column '{}' is {kind}, of which brc reads the integers", name(root)?))
+        });
+        let notes = note.into_iter().chain(durations).collect();
         let mut table =
             Self { path, file, bytes, end, is_own, created_by, schema, columns, notes, rows, row_groups, metadata };
         table.choose_types(options)?;

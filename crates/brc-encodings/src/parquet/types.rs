@@ -7,6 +7,7 @@ use brc_core::{Field, LogicalType, TimeUnit};
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::{ConvertedType, LogicalType as Annotation, Repetition, TimeUnit as Unit, Type as Physical};
 use parquet::errors::Result;
+use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::sync::Arc;
 
@@ -91,6 +92,17 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
     };
     let nullable = info.repetition() == Repetition::OPTIONAL || is_untyped;
     Ok(ColumnType { logical_type, nullable, is_untyped, stored, file_type })
+}
+
+/// The columns that are durations according to the Arrow schema of the writer: parquet has only their integers. Each is
+/// given by its position among all columns and its type, with an article.
+pub(super) fn durations(metadata: &FileMetaData) -> Vec<(usize, String)> {
+    let Some(pairs) = metadata.key_value_metadata() else { return Vec::new() };
+    let schema = parquet_to_arrow_schema(metadata.schema_descr(), Some(pairs));
+    let fields = schema.map(|schema| schema.fields).unwrap_or_default();
+    let is_duration = |field: &arrow_schema::FieldRef| matches!(field.data_type(), DataType::Duration(_));
+    let fields = fields.iter().enumerate().filter(|(_, field)| is_duration(field));
+    fields.filter_map(|(at, field)| Some((at, arrow_columns::logical_type(field.data_type()).err()?))).collect()
 }
 
 /// The name of a nested column's type, by its outermost group.

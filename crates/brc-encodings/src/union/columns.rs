@@ -4,7 +4,7 @@ use super::common_type::{TypedColumn, common_type, conflict, typed_column};
 use super::conversion::Conversion;
 use super::{ConstantColumn, UnionOptions};
 use brc_core::names::numbered_names;
-use brc_core::{Error, Field, LogicalType, Result, Schema, Table, UnsupportedColumn};
+use brc_core::{Error, Field, LogicalType, Result, Schema, Table, UnsupportedColumn, current_schema};
 use brc_text::Form;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -59,6 +59,15 @@ pub(super) fn combine(tables: &[(&dyn Table, &Schema)], options: &UnionOptions) 
     Ok(schema.without(unsupported_columns).with_metadata(forms))
 }
 
+/// Whether a column of a table without values so far has another type in the union.
+pub(super) fn gives_type(schema: &Schema, table: &dyn Table) -> bool {
+    let own = current_schema(table);
+    own.fields().iter().enumerate().any(|(at, own)| {
+        let common = schema.index_of(&own.name).map(|common| schema.fields()[common].logical_type);
+        table.is_untyped(at) && common.is_some_and(|common| common != own.logical_type)
+    })
+}
+
 /// The column metadata on the form of values, where all tables agree.
 fn forms(schema: &Schema, tables: &[OwnColumns<'_>]) -> Vec<(String, String)> {
     let of_tables: Vec<_> = tables.iter().map(|own| (own.schema, Form::of_columns(own.schema))).collect();
@@ -71,24 +80,22 @@ fn forms(schema: &Schema, tables: &[OwnColumns<'_>]) -> Vec<(String, String)> {
 }
 
 /// The origins of the columns of `schema` in a table with its own columns and these constants. `conversion` is called
-/// for types that differ: the table's, and the one in `schema`.
+/// for types that differ: with the position in the table, the table's type, and the one in `schema`.
 pub(super) fn origins(
     schema: &Schema,
     own: &Schema,
     constants: &[ConstantColumn],
-    conversion: impl Fn(LogicalType, LogicalType) -> Option<Conversion>,
+    conversion: impl Fn(usize, LogicalType, LogicalType) -> Option<Conversion>,
 ) -> Vec<Origin> {
     let positions: HashMap<_, _> = own.fields().iter().enumerate().map(|(at, field)| (&field.name, at)).collect();
-    let of_own = |own_type: LogicalType, common: LogicalType| {
-        if own_type == common { None } else { conversion(own_type, common) }
+    let of_own = |at: usize, common: LogicalType| {
+        let own_type = own.fields()[at].logical_type;
+        if own_type == common { None } else { conversion(at, own_type, common) }
     };
     let origin = |field: &Field| {
         let constant = constants.iter().position(|constant| constant.field().name == field.name);
         let own = || match positions.get(&field.name) {
-            Some(&at) => {
-                let conversion = of_own(own.fields()[at].logical_type, field.logical_type);
-                Origin::Column { own: at, conversion }
-            }
+            Some(&at) => Origin::Column { own: at, conversion: of_own(at, field.logical_type) },
             None => Origin::Missing,
         };
         constant.map_or_else(own, Origin::Constant)

@@ -16,6 +16,9 @@ pub(super) type TypedColumn = (LogicalType, Option<Seen>);
 
 /// The type and values of a table's column.
 pub(super) fn typed_column(table: &dyn Table, column: usize, logical_type: LogicalType) -> TypedColumn {
+    if table.is_untyped(column) {
+        return (logical_type, None);
+    }
     let mut bounds: Option<(i128, i128)> = None;
     for known in table.statistics_by_split(column) {
         match known.values {
