@@ -629,7 +629,7 @@ fn charsets_that_are_not_latin_are_not_said_to_be() {
 #[test]
 fn lines_of_prose_can_be_read_whole() {
     let place = Place::new();
-    let line = |row: usize| format!("c{row} Fix a{}\n", ["", ", b, c", ", and \"d"][row % 3]);
+    let line = |row: usize| format!("c{row} Fix a{}\n", if row == 20 { ", b, \"c" } else { "" });
     place.write("log.txt", (0..30).map(line).collect::<String>());
     place.run("count log.txt --delimiter ,").fails_with(3, "--delimiter none reads whole lines");
     place.write("two.csv", "id,name\n1,a\n2,b\n");
@@ -691,8 +691,9 @@ fn numbers_that_may_be_something_else_stay_text() {
             let row = |(index, value): (usize, &&str)| format!("r{index}{delimiter}{value}\n");
             let text = format!("name{delimiter}v\n{}", values.iter().enumerate().map(row).collect::<String>());
             let found = query(&text, "select max(v) as v");
-            assert_eq!(found.stderr.is_empty(), note.is_empty(), "{text}{}", found.stderr);
-            if note.is_empty() {
+            let is_noted = !note.is_empty() && (note != lists || delimiter != ";");
+            assert_eq!(!found.stderr.is_empty(), is_noted, "{text}{}", found.stderr);
+            if !is_noted {
                 continue;
             }
             let found = query(&text, "select sum(v) as v");

@@ -250,11 +250,13 @@ proptest! {
                 seen.join(Seen::of_field(value.as_bytes(), true, &GivenForms::default()))
             })
         }).collect();
-        let mut decimals: Vec<u8> = seen.iter().filter_map(|seen| seen.decimal()).collect();
+        let commas = GivenForms { may_have_lists: true, ..GivenForms::default() };
+        let mut decimals: Vec<u8> = seen.iter().filter_map(|seen| seen.decimal(&commas)).collect();
         decimals.sort_unstable();
         decimals.dedup();
         let likely_decimal = if let [decimal] = decimals[..] { Some(decimal) } else { None };
-        let given = GivenForms { likely_decimal, ..GivenForms::default() };
+        let no_decimal_commas = decimals.contains(&b'.');
+        let given = GivenForms { likely_decimal, no_decimal_commas, ..commas };
         let (types, forms): (Vec<LogicalType>, Vec<Option<Form>>) = seen.iter().map(|seen| {
             let form = seen.form(&given).filter(|_| !exact);
             (seen.type_in(exact, &given).unwrap_or(LogicalType::String), form)

@@ -35,7 +35,7 @@ impl OpenColumn {
 
     fn form(&self, name: &str, inference: &Inference) -> Option<Form> {
         let own = self.seen.form(&GivenForms::default());
-        let is_decided = own.is_some() || self.seen.decimal().is_some();
+        let is_decided = own.is_some() || self.seen.decimal(&GivenForms::default()).is_some();
         let joined = inference.learn_given(name, self.seen);
         let shared = GivenForms { likely_decimal: inference.likely_decimal(), ..GivenForms::default() };
         let found = if is_decided { own } else { joined.form(&shared) };
@@ -69,7 +69,9 @@ pub(super) fn find_forms(
     let projection: Vec<usize> = open.iter().map(|column| column.index).collect();
     let mut parser = TableParser::new(format.clone(), &vec![string; columns.len()], &projection);
     let Ok(_) = parser.parse(sample, &mut EachValue::of_all(|position: usize, value: &[u8]| open[position].add(value)));
-    open.iter().filter_map(|column| column.seen.decimal()).for_each(|decimal| inference.learn_decimal(decimal));
+    open.iter()
+        .filter_map(|column| column.seen.decimal(&GivenForms::default()))
+        .for_each(|decimal| inference.learn_decimal(decimal));
     for column in open {
         if let ColumnType::Fixed { form, .. } = &mut columns[column.index] {
             *form = column.form(&names[column.index], inference);

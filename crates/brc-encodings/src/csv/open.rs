@@ -14,6 +14,7 @@ use crate::text::strip_carriage_return;
 use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
+use brc_text::form::GivenForms;
 use brc_text::infer::Seen;
 use brc_text::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
@@ -67,7 +68,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         let reason = "no columns: the file has no rows; set its columns with --schema or --names";
         return Err(Error::NoColumns { path, reason });
     }
-    let mut columns = columns(&names, options)?;
+    let mut columns = columns(&names, options, format.syntax.delimiter())?;
     let mut skipped = start.skipped;
     if dialect.trailing_lines > 0 {
         (input, skipped.footer) = without_last_lines(input, dialect, start.body as u64, options)?;
@@ -260,7 +261,7 @@ fn columns_of(count: usize) -> String {
 }
 
 /// The given types; no types for columns to infer.
-fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
+fn columns(names: &[String], options: &OpenOptions, delimiter: u8) -> Result<Vec<ColumnType>> {
     let forms = &options.text.forms;
     let fixed = |field: &Field| {
         let (logical_type, nullable) = (field.logical_type, field.nullable);
@@ -276,9 +277,12 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
         return Ok(schema.fields().iter().map(fixed).zip(Form::of_columns(schema)).map(of_file).collect());
     }
     let exact = options.text.exact_text;
+    // Programs that write decimal commas and points between thousands separate fields by semicolons, and hardly by commas.
+    let (may_have_lists, may_have_groups) = (delimiter != b';', delimiter != b',');
+    let given = |name: &String| GivenForms { may_have_lists, may_have_groups, ..forms.of_column(name) };
     let inferred = |name: &String| match options.text.all_strings {
         true => ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None },
-        false => ColumnType::Inferred { seen: Seen::NOTHING, exact, given: forms.of_column(name) },
+        false => ColumnType::Inferred { seen: Seen::NOTHING, exact, given: given(name) },
     };
     let mut columns: Vec<ColumnType> = names.iter().map(inferred).collect();
     options.check_types(names.iter().map(String::as_str))?;
@@ -307,10 +311,10 @@ fn look(sample: Piece<'_>, format: &TextFormat, columns: &[ColumnType]) -> Vec<C
 /// Shares the demands of a sample with the other files of the table.
 fn learn(names: &[String], columns: &[ColumnType], inference: &Inference) {
     for (name, column) in names.iter().zip(columns) {
-        if let ColumnType::Inferred { seen, .. } = column {
+        if let ColumnType::Inferred { seen, given, .. } = column {
             inference.learn(name, *seen);
             // Only samples count, so that the other columns do not depend on the projection.
-            seen.decimal().into_iter().for_each(|decimal| inference.learn_decimal(decimal));
+            seen.decimal(given).into_iter().for_each(|decimal| inference.learn_decimal(decimal));
         }
     }
 }

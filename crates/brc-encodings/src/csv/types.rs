@@ -32,8 +32,6 @@ impl Types {
                 *seen = seen.join(inference.of(name));
                 given.likely_decimal = inference.likely_decimal();
                 given.no_decimal_commas = are_commas && inference.has_decimal_points();
-                given.may_have_lists = true;
-                given.may_have_groups = !are_commas;
             }
         }
         let field = |(name, column): (&String, &ColumnType)| Field {
@@ -50,8 +48,7 @@ impl Types {
 
     /// Adds what is doubtful about the inferred types to the changes of each column.
     pub(super) fn add_doubts(&self, names: &[String], changes: &mut [ColumnChanges]) {
-        let has_comma =
-            |it: &ColumnType| matches!(it, ColumnType::Inferred { seen, .. } if seen.decimal() == Some(b','));
+        let has_comma = |it: &ColumnType| matches!(it, ColumnType::Inferred { seen, given, .. } if seen.decimal(given) == Some(b','));
         let has_commas = self.columns.iter().any(has_comma);
         for ((changes, column), name) in changes.iter_mut().zip(&self.columns).zip(names) {
             let ColumnType::Inferred { seen, exact: false, given } = column else { continue };

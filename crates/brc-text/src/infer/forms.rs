@@ -320,8 +320,8 @@ impl Seen {
 
     /// The decimal separator, if it is unambiguous.
     #[must_use]
-    pub fn decimal(self) -> Option<u8> {
-        match self.reading(&GivenForms { may_have_lists: true, ..GivenForms::default() }) {
+    pub fn decimal(self, given: &GivenForms) -> Option<u8> {
+        match self.reading(&GivenForms { may_have_lists: given.may_have_lists, ..GivenForms::default() }) {
             Reading::Formed(_, Form::Number(form)) => Some(form.decimal()),
             Reading::Usual if self.flags & super::KINDS == NUMBER && self.scale > 0 && !self.may_have_groups() => {
                 Some(b'.')

@@ -325,7 +325,7 @@ fn other_columns_resolve_ambiguous_numbers() {
         [("1,5", Some(b',')), ("1.5", Some(b'.')), ("1.234", None), ("1,234", None), ("12", None), ("x", None)]
     {
         let seen = values.split('|').map(|value| Seen::of(value.as_bytes())).fold(Seen::NOTHING, Seen::join);
-        assert_eq!(seen.decimal(), decimal, "{values}");
+        assert_eq!(seen.decimal(&GivenForms::default()), decimal, "{values}");
     }
 }
 
