@@ -21,6 +21,8 @@ pub struct FieldWriter {
     comment: Option<Vec<u8>>,
     /// The bytes that need quotes wherever they are in a value.
     special: [bool; 256],
+    /// The first bytes of values that may be read as something else.
+    misleading: [bool; 256],
     /// Whether the table has a single column, in which readers may take other bytes for delimiters.
     is_alone: bool,
 }
@@ -41,6 +43,11 @@ impl FieldWriter {
         for byte in [delimiter, quote, b'\n', b'\r'].iter().chain(&dialect.escape).chain(others) {
             special[usize::from(*byte)] = true;
         }
+        let mut misleading = [false; 256];
+        let starts = ["#", "%", "/", "-", " ", "\t"].map(str::as_bytes).into_iter().chain([BYTE_ORDER_MARK]);
+        let starts = starts.chain(dialect.comment.as_deref().map(str::as_bytes));
+        let starts = starts.chain(dialect.null_tokens.iter().map(String::as_bytes));
+        starts.filter_map(<[u8]>::first).for_each(|first| misleading[usize::from(*first)] = true);
         Self {
             delimiter,
             quote,
@@ -49,6 +56,7 @@ impl FieldWriter {
             nulls: NullTokens::new(&dialect.null_tokens),
             comment: dialect.comment.as_ref().map(|comment| comment.as_bytes().to_vec()),
             special,
+            misleading,
             is_alone,
         }
     }
@@ -104,8 +112,11 @@ impl FieldWriter {
     #[inline]
     fn is_misleading(&self, value: &[u8]) -> bool {
         let (Some(first), Some(last)) = (value.first(), value.last()) else { return true };
-        is_blank(*first)
-            || is_blank(*last)
+        is_blank(*last) || self.misleading[usize::from(*first)] && self.begins_misleading(*first, value)
+    }
+
+    fn begins_misleading(&self, first: u8, value: &[u8]) -> bool {
+        is_blank(first)
             || begins_like_comment(value)
             || value.starts_with(BYTE_ORDER_MARK)
             || self.comment.as_ref().is_some_and(|comment| value.starts_with(comment))

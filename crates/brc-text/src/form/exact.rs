@@ -1,14 +1,16 @@
 //! A fast path for values that are written exactly as their form would write them, which is nearly all of them: they
 //! need not be formatted again for comparison.
 
+use super::parts::Parts;
 use super::terms::{Item, Pad};
+use super::time::weekday;
 use super::{Form, NumberForm, TimeForm};
 use brc_core::LogicalType;
-use brc_core::calendar;
+use brc_core::calendar::{self, MONTHS, WEEKDAYS};
 use brc_core::decimal::POWERS;
 use std::ops::RangeInclusive;
 
-/// The local dates whose UTC dates [have a usual year](super::parts::Parts::has_usual_year), whatever the offset.
+/// The local dates whose UTC dates [have a usual year](Parts::has_usual_year), whatever the offset.
 const USUAL_DAYS: RangeInclusive<i64> = -719_526..=2_932_894;
 
 /// The number of digits that always fits in 64 bits.
@@ -96,6 +98,22 @@ fn number(text: &[u8], mut number: i64) -> (i64, usize) {
     (number, text.len())
 }
 
+/// The parts of a time that have been parsed.
+#[derive(Default)]
+struct TimeFields {
+    year: Option<i64>,
+    month: i64,
+    day: i64,
+    weekday: Option<usize>,
+    hour: Option<i64>,
+    hour12: Option<i64>,
+    is_afternoon: Option<bool>,
+    minute: i64,
+    second: i64,
+    nanos: i64,
+    offset: Option<i16>,
+}
+
 impl TimeForm {
     fn parse_exact(&self, text: &[u8], logical_type: LogicalType) -> Option<i64> {
         if logical_type == LogicalType::Date
@@ -103,13 +121,16 @@ impl TimeForm {
         {
             return Some(days);
         }
-        let parts = self.parse(text)?;
-        let digits = if self.has_fraction() { fraction_digits(logical_type)? } else { 0 };
-        let is_exact = !parts.is_altered
-            && usize::from(parts.digits) == digits
-            && parts.offset.is_none_or(|offset| offset == self.offset)
-            && parts.days.is_none_or(|days| USUAL_DAYS.contains(&days));
-        if is_exact { parts.value(logical_type) } else { None }
+        let mut read = TimeFields::default();
+        let (items, mut rest) = (self.items(), text);
+        for (index, item) in items.iter().enumerate() {
+            let is_joined = || {
+                let before = index.checked_sub(1).and_then(|before| items.get(before));
+                before.into_iter().chain(items.get(index + 1)).any(Item::is_digits)
+            };
+            rest = self.read_item(*item, is_joined, rest, logical_type, &mut read)?;
+        }
+        if rest.is_empty() { read.value(logical_type) } else { None }
     }
 
     /// Parses the commonest ten-byte dates: `31/12/2024`, `12-31-2024`.
@@ -134,6 +155,107 @@ impl TimeForm {
         let year = 100 * pair(4) + pair(6);
         calendar::days_of(year.into(), month, day).filter(|days| USUAL_DAYS.contains(days))
     }
+
+    /// Parses one item, and returns the rest of the text.
+    #[inline(always)]
+    fn read_item<'t>(
+        &self,
+        item: Item,
+        is_joined: impl Fn() -> bool,
+        text: &'t [u8],
+        logical_type: LogicalType,
+        read: &mut TimeFields,
+    ) -> Option<&'t [u8]> {
+        let two = |pad: Pad| padded(text, pad, &is_joined);
+        let (into, (number, rest)) = match item {
+            Item::Literal(byte) => return text.strip_prefix(&[byte]),
+            Item::Year => {
+                let (century, rest) = pair(text)?;
+                let (year, rest) = pair(rest)?;
+                read.year = Some(century * 100 + year);
+                return Some(rest);
+            }
+            Item::ShortYear => {
+                let (year, rest) = pair(text)?;
+                read.year = Some(if year < 69 { 2000 + year } else { 1900 + year });
+                return Some(rest);
+            }
+            Item::Month(pad) => (&mut read.month, two(pad)?),
+            Item::Day(pad) => (&mut read.day, two(pad)?),
+            Item::Hour(pad) => (read.hour.insert(0), two(pad)?),
+            Item::Hour12(pad) => (read.hour12.insert(0), two(pad)?),
+            Item::Minute => (&mut read.minute, pair(text)?),
+            Item::Second => (&mut read.second, pair(text)?),
+            Item::ShortMonth | Item::UpperMonth | Item::LongMonth => {
+                let (index, rest) = name(text, &MONTHS, item)?;
+                read.month = index as i64 + 1;
+                return Some(rest);
+            }
+            Item::ShortWeekday | Item::LongWeekday => {
+                let (index, rest) = name(text, &WEEKDAYS, item)?;
+                read.weekday = Some(index);
+                return Some(rest);
+            }
+            Item::Fraction => {
+                let (fraction, length) = number(text, 0);
+                if length != fraction_digits(logical_type)? {
+                    return None;
+                }
+                read.nanos = fraction * POWERS[9 - length];
+                return Some(&text[length..]);
+            }
+            Item::UpperHalf | Item::LowerHalf => {
+                let (half, rest) = text.split_at_checked(2)?;
+                let halves: [&[u8]; 2] = if item == Item::UpperHalf { [b"AM", b"PM"] } else { [b"am", b"pm"] };
+                read.is_afternoon = Some(halves.iter().position(|own| *own == half)? == 1);
+                return Some(rest);
+            }
+            Item::Offset | Item::ColonOffset => {
+                let (sign, rest) = text.split_first()?;
+                let (hours, rest) = pair(rest)?;
+                let rest = if item == Item::ColonOffset { rest.strip_prefix(b":")? } else { rest };
+                let (minutes, rest) = pair(rest)?;
+                let offset = (hours * 60 + minutes) as i16;
+                let is_own = *sign == if self.offset < 0 { b'-' } else { b'+' } && offset == self.offset.abs();
+                read.offset = Some(self.offset);
+                return (is_own && hours < 24 && minutes < 60).then_some(rest);
+            }
+            Item::Utc => {
+                read.offset = Some(0);
+                return text.strip_prefix(b"UTC").filter(|_| self.offset == 0);
+            }
+            Item::Epoch => return None,
+        };
+        *into = number;
+        Some(rest)
+    }
+}
+
+impl TimeFields {
+    fn value(&self, logical_type: LogicalType) -> Option<i64> {
+        let days = match self.year {
+            Some(year) => Some(calendar::days_of(year, self.month as u32, self.day as u32)?),
+            None => None,
+        };
+        if days.is_some_and(|days| !USUAL_DAYS.contains(&days)) {
+            return None;
+        }
+        if let Some(named) = self.weekday
+            && WEEKDAYS[named] != weekday(days?)
+        {
+            return None;
+        }
+        let hour = match (self.hour, self.hour12, self.is_afternoon) {
+            (None, Some(hour @ 1..=12), Some(is_afternoon)) => Some(hour % 12 + if is_afternoon { 12 } else { 0 }),
+            (Some(0..24) | None, None, None) => self.hour,
+            _ => return None,
+        };
+        if self.minute >= 60 || self.second >= 60 || hour.is_none() && self.offset.is_some() {
+            return None;
+        }
+        let seconds = hour.map(|hour| (hour * 60 + self.minute) * 60 + self.second);
+        Parts { days, seconds, nanos: self.nanos, offset: self.offset, ..Parts::default() }.value(logical_type)
+    }
 }
 
 /// The number of fractional digits of a second that are written for values of a type.
@@ -142,4 +264,37 @@ fn fraction_digits(logical_type: LogicalType) -> Option<usize> {
         LogicalType::Time { unit } | LogicalType::Timestamp { unit, .. } => Some((unit.digits() as usize).max(1)),
         _ => None,
     }
+}
+
+/// A number of two digits.
+#[inline(always)]
+fn pair(text: &[u8]) -> Option<(i64, &[u8])> {
+    let ([tens, ones], rest) = text.split_first_chunk()?;
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    (tens < 10 && ones < 10).then(|| (i64::from(tens * 10 + ones), rest))
+}
+
+/// A number of two digits, whose leading zero is written according to `pad`.
+#[inline(always)]
+fn padded(text: &[u8], pad: Pad, is_joined: impl Fn() -> bool) -> Option<(i64, &[u8])> {
+    match (pad, text) {
+        (Pad::Zero, _) => pair(text),
+        (_, [b'1'..=b'9', b'0'..=b'9', ..]) => pair(text),
+        (Pad::Nothing, [digit @ b'0'..=b'9', ..]) if !is_joined() => Some((i64::from(digit - b'0'), &text[1..])),
+        (Pad::Space, [b' ', digit @ b'0'..=b'9', ..]) => Some((i64::from(digit - b'0'), &text[2..])),
+        _ => None,
+    }
+}
+
+/// The index of the name at the start of the text, in the spelling of the item.
+fn name<'t>(text: &'t [u8], names: &[&str], item: Item) -> Option<(usize, &'t [u8])> {
+    let is_long = matches!(item, Item::LongMonth | Item::LongWeekday);
+    let mut found = names.iter().map(|name| &name.as_bytes()[..if is_long { name.len() } else { 3 }]).enumerate();
+    let is_upper = item == Item::UpperMonth;
+    let (index, rest) = found.find_map(|(index, name)| {
+        let (start, rest) = text.split_at_checked(name.len())?;
+        let is_it = if is_upper { start.iter().eq(&name.to_ascii_uppercase()) } else { start == name };
+        is_it.then_some((index, rest))
+    })?;
+    (!rest.first().is_some_and(u8::is_ascii_alphabetic)).then_some((index, rest))
 }

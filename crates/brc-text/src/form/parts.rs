@@ -21,8 +21,6 @@ pub struct Parts {
     pub padding: Padding,
     /// Whether names or AM/PM are in a different case than in the form.
     pub(super) has_other_case: bool,
-    /// Whether the form would write the time in another way, apart from the number of fractional digits and the offset.
-    pub(super) is_altered: bool,
 }
 
 /// The set of paddings of one-digit numbers that occurred.

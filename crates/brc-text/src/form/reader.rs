@@ -53,8 +53,7 @@ impl<'t> Reader<'t> {
             Item::Offset | Item::ColonOffset => self.offset(item == Item::ColonOffset)?,
             Item::Utc => {
                 let is_utc = |zone: &&[u8; 3]| self.rest.starts_with(*zone);
-                let zone = [b"UTC", b"GMT"].into_iter().find(is_utc)?;
-                self.parts.is_altered |= zone != b"UTC";
+                [b"UTC", b"GMT"].into_iter().find(is_utc)?;
                 (self.rest, self.parts.offset) = (&self.rest[3..], Some(0));
             }
             Item::Epoch => self.epoch()?,
@@ -84,7 +83,6 @@ impl<'t> Reader<'t> {
         };
         if let Some(met) = met {
             self.parts.padding.add(shift, met);
-            self.parts.is_altered |= met != pad;
         }
         self.rest = &self.rest[skipped..];
         self.digits(digits)
@@ -147,9 +145,7 @@ impl<'t> Reader<'t> {
             self.rest = self.rest.strip_prefix(b":")?;
         }
         let minutes = self.digits(2).filter(|minutes| *minutes < 60)?;
-        let offset = (hours * 60 + minutes) as i16;
-        self.parts.is_altered |= sign < 0 && offset == 0;
-        self.parts.offset = Some(sign * offset);
+        self.parts.offset = Some(sign * (hours * 60 + minutes) as i16);
         Some(())
     }
 
@@ -167,17 +163,11 @@ impl<'t> Reader<'t> {
 
     /// The parsed parts; `None` if there is no such time.
     pub(super) fn parts(self) -> Option<Parts> {
-        let Self { year, month, day, weekday: named, minute, second, is_afternoon, epoch, parts, .. } = self;
-        let (hour24, hour12) = (self.hour, self.hour12);
+        let Self { year, month, day, weekday: named, hour, hour12, minute, second, is_afternoon, epoch, parts, .. } =
+            self;
         if let Some(epoch) = epoch {
             let (days, seconds) = (epoch.div_euclid(calendar::DAY_SECONDS), epoch.rem_euclid(calendar::DAY_SECONDS));
-            return Some(Parts {
-                days: Some(days),
-                seconds: Some(seconds),
-                offset: Some(0),
-                is_altered: true,
-                ..parts
-            });
+            return Some(Parts { days: Some(days), seconds: Some(seconds), offset: Some(0), ..parts });
         }
         let days = match (year, month, day) {
             (Some(year), Some(month), Some(day)) => Some(calendar::days_of(year, month, day)?),
@@ -188,17 +178,13 @@ impl<'t> Reader<'t> {
         {
             return None;
         }
-        let hour = match (hour24, hour12, is_afternoon) {
+        let hour = match (hour, hour12, is_afternoon) {
             (None, Some(hour @ 1..=12), Some(is_afternoon)) => Some(hour % 12 + if is_afternoon { 12 } else { 0 }),
             (None, Some(_), _) => return None,
             (Some(24..), ..) => return None,
             (hour, ..) => hour,
         };
         let seconds = hour.map(|hour| (hour * 60 + minute) * 60 + second);
-        let is_unused = days.is_none() && (year.is_some() || month.is_some() || day.is_some() || named.is_some())
-            || seconds.is_none() && (minute > 0 || second > 0 || parts.offset.is_some())
-            || hour24.is_some() && (hour12.is_some() || is_afternoon.is_some());
-        let is_altered = parts.is_altered || parts.has_other_case || is_unused;
-        Some(Parts { days, seconds, is_altered, ..parts })
+        Some(Parts { days, seconds, ..parts })
     }
 }

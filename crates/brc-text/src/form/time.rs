@@ -129,7 +129,7 @@ impl TimeForm {
     }
 
     /// Whether the form has fractions of a second.
-    pub(super) fn has_fraction(&self) -> bool {
+    fn has_fraction(&self) -> bool {
         self.has(|item| item == Item::Fraction)
     }
 
@@ -183,7 +183,6 @@ impl TimeForm {
         let mut next = items.iter().enumerate();
         while let Some((index, item)) = next.next() {
             if reader.rest.is_empty() && self.may_end_before(index) {
-                reader.parts.is_altered = true;
                 break;
             }
             if let Some([Item::Second, Item::Literal(point), Item::Fraction, ..]) = items.get(index.wrapping_sub(1)..)
@@ -191,7 +190,6 @@ impl TimeForm {
             {
                 // A fraction may also be missing before a zone.
                 next.next();
-                reader.parts.is_altered = true;
                 continue;
             }
             let beside = [index.checked_sub(1), Some(index + 1)].map(|beside| items.get(beside?));
