@@ -189,11 +189,14 @@ fn partitions_are_written_and_read_back() {
     assert_eq!(place.names(), ["in.csv", "out"]);
 }
 
+/// A type, two of its values as a text has them, and their folders.
+type Case = (&'static str, [&'static [u8]; 2], [&'static str; 2]);
+
 #[test]
 fn values_of_every_type_are_folder_names() {
     let place = Place::new();
     let uuids = ["123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174001"];
-    let cases: [(&str, [&[u8]; 2], [&str; 2]); 7] = [
+    let cases: [Case; 7] = [
         ("binary", [b"\xfe", b"\xff"], ["%FE", "%FF"]),
         ("string", [b"\xfe/", b"a"], ["%FE%2F", "a"]),
         ("uuid", uuids.map(str::as_bytes), uuids),

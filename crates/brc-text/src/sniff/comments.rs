@@ -131,7 +131,7 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[SampleRows<'_>], dialect:
     let row = table.row(last);
     let is_sign =
         row[0].bytes == prefix.as_bytes() && matches!(dialect.delimiter, Delimiter::Blanks | Delimiter::Byte(b' '));
-    let is_header = row.len() == width && are_names(row, prefix) && !(is_sign && !are_numbered(table, end, &columns));
+    let is_header = row.len() == width && are_names(row, prefix) && (!is_sign || are_numbered(table, end, &columns));
     let texts: Vec<&[u8]> = (0..=last).map(|row| comment(samples, table, row, prefix, dialect)).collect();
     let found = names_in(&texts, width, dialect.delimiter);
     // A header that is one row of several, or begins with a blank, is not read as a row.
