@@ -602,7 +602,12 @@ fn first_rows_of_values_are_no_header() {
     ] {
         assert_eq!(query(text, "select count(*)").stderr.contains(note), is_noted, "{text}");
     }
-    for text in ["x,y\n1,true\n2,false\n3,true\n", "name,t\na,TRUE\nb,FALSE\n", "question,yes\nq1,true\nq2,false\n"] {
+    for text in [
+        "id,x1\n1,\n2,\n3,\n",
+        "x,y\n1,true\n2,false\n3,true\n",
+        "name,t\na,TRUE\nb,FALSE\n",
+        "question,yes\nq1,true\nq2,false\n",
+    ] {
         assert!(rows(text).starts_with(text.lines().next().unwrap()), "{text}");
     }
 }

@@ -60,11 +60,12 @@ fn is_numbered(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
         bytes.iter().filter(|byte| !byte.is_ascii_digit()).map(u8::to_ascii_lowercase).collect()
     };
     let own = words(cell.bytes);
-    let mut others = below.iter().filter_map(|row| row.get(index)).filter(|other| !other.is_empty());
+    let others = below.iter().filter_map(|row| row.get(index)).filter(|other| !other.is_empty());
+    let others: Vec<&Cell<'_>> = others.collect();
     own.len() < cell.bytes.len()
         && own.iter().any(u8::is_ascii_alphabetic)
-        && below.len() > 1
-        && others.all(|other| other.bytes.len() > own.len() && words(other.bytes) == own)
+        && others.len() > 1
+        && others.iter().all(|other| other.bytes.len() > own.len() && words(other.bytes) == own)
 }
 
 /// Whether a line of a list is a word or two rather than prose.
