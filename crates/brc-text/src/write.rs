@@ -3,9 +3,10 @@
 use crate::Form;
 use crate::charset::BYTE_ORDER_MARK;
 use crate::dialect::{Delimiter, Dialect};
+use crate::sniff::{PREFIXES, comment_prefix};
 use crate::typed::NullTokens;
 use brc_core::{
-    ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value, append, decimal,
+    Batch, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Schema, Value, append, decimal,
     value::write_float,
 };
 use std::ops::Range;
@@ -44,7 +45,7 @@ impl FieldWriter {
             special[usize::from(*byte)] = true;
         }
         let mut misleading = [false; 256];
-        let starts = ["#", "%", "/", "-", " ", "\t"].map(str::as_bytes).into_iter().chain([BYTE_ORDER_MARK]);
+        let starts = PREFIXES.iter().chain(&[" ", "\t"]).map(|start| start.as_bytes()).chain([BYTE_ORDER_MARK]);
         let starts = starts.chain(dialect.comment.as_deref().map(str::as_bytes));
         let starts = starts.chain(dialect.null_tokens.iter().map(String::as_bytes));
         starts.filter_map(<[u8]>::first).for_each(|first| misleading[usize::from(*first)] = true);
@@ -117,7 +118,7 @@ impl FieldWriter {
 
     fn begins_misleading(&self, first: u8, value: &[u8]) -> bool {
         is_blank(first)
-            || begins_like_comment(value)
+            || comment_prefix(value).is_some()
             || value.starts_with(BYTE_ORDER_MARK)
             || self.comment.as_ref().is_some_and(|comment| value.starts_with(comment))
             || self.nulls.contain(value)
@@ -140,25 +141,31 @@ impl FieldWriter {
         out.extend_from_slice(self.line_end);
     }
 
-    /// Appends a line of names.
-    pub fn header<'n>(&self, names: impl IntoIterator<Item = &'n str>, out: &mut Vec<u8>) {
-        for (index, name) in names.into_iter().enumerate() {
+    /// Appends a line with the names of the columns.
+    pub fn header(&self, schema: &Schema, out: &mut Vec<u8>) {
+        for (index, field) in schema.fields().iter().enumerate() {
             if index > 0 {
                 out.push(self.delimiter);
             }
-            self.value(name.as_bytes(), out);
+            self.value(field.name.as_bytes(), out);
         }
         out.extend_from_slice(self.line_end);
     }
 
-    /// The fields of a column without runs. `form` is how its values are written, if not in the usual form.
+    /// The fields of a batch without runs, whose columns have these types. `forms` are how their values are written, if
+    /// not in the usual form.
     #[must_use]
-    pub fn column<'a>(
+    pub fn columns<'a>(
         &'a self,
-        column: &Column<'a>,
-        logical_type: LogicalType,
-        form: Option<Form>,
-    ) -> ColumnFields<'a> {
+        batch: &Batch<'a>,
+        types: impl IntoIterator<Item = LogicalType>,
+        forms: &[Option<Form>],
+    ) -> Vec<ColumnFields<'a>> {
+        let columns = batch.columns.iter().zip(types).zip(forms);
+        columns.map(|((column, logical_type), form)| self.column(column, logical_type, *form)).collect()
+    }
+
+    fn column<'a>(&'a self, column: &Column<'a>, logical_type: LogicalType, form: Option<Form>) -> ColumnFields<'a> {
         let is_number = logical_type.is_numeric() && logical_type.physical() == PhysicalType::Integers;
         let kind = match (column.data, form) {
             (Data::Integers(_) | Data::Floats(_), Some(form)) => Kind::Formed(form, logical_type),
@@ -224,11 +231,6 @@ impl ColumnFields<'_> {
     }
 }
 
-/// Whether a value begins with a comment prefix that is detected.
-fn begins_like_comment(value: &[u8]) -> bool {
-    matches!(value, [b'#' | b'%', ..] | [b'/', b'/', ..] | [b'-', b'-', ..])
-}
-
 /// Whether a byte may be trimmed.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
@@ -237,12 +239,13 @@ fn is_blank(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sniff::PREFIXES;
 
     #[test]
     fn all_comment_prefixes_are_known() {
-        assert!(PREFIXES.iter().all(|prefix| begins_like_comment(prefix.as_bytes())));
-        assert!(!["-1", "/a", "a#", ""].iter().any(|value| begins_like_comment(value.as_bytes())));
+        let writer = FieldWriter::new(&Dialect::default(), 2);
+        assert!(PREFIXES.iter().all(|prefix| writer.is_misleading(prefix.as_bytes())));
+        assert!(!["-1", "/a", "a#"].iter().any(|value| writer.is_misleading(value.as_bytes())));
+        assert!(comment_prefix(b"").is_none());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::Format;
 use super::lines::{self, Lines};
 use brc_core::{Batch, BatchWriter, LogicalType, Schema};
-use brc_encodings::brc_text::write::{ColumnFields, FieldWriter};
+use brc_encodings::brc_text::write::FieldWriter;
 use brc_encodings::brc_text::{Delimiter, Dialect, Form};
 
 /// Values separated by a delimiter.
@@ -46,7 +46,7 @@ impl Separated {
         let dialect = Dialect { delimiter: Delimiter::Byte(self.delimiter), ..Dialect::default() };
         let fields = FieldWriter::new(&dialect, schema.fields().len());
         let mut header = Vec::new();
-        fields.header(schema.fields().iter().map(|field| field.name.as_str()), &mut header);
+        fields.header(schema, &mut header);
         lines::writer(schema, Rows { header, fields, forms })
     }
 }
@@ -64,9 +64,7 @@ impl Lines for Rows {
     }
 
     fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], _: bool, out: &mut Vec<u8>) {
-        let columns = batch.columns.iter().zip(types).zip(&self.forms);
-        let columns: Vec<ColumnFields<'_>> =
-            columns.map(|((column, of_type), form)| self.fields.column(column, *of_type, *form)).collect();
+        let columns = self.fields.columns(batch, types.iter().copied(), &self.forms);
         for row in 0..batch.rows {
             self.fields.row(&columns, row, out);
         }

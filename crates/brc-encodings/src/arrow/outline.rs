@@ -6,9 +6,10 @@
 use super::layout;
 use super::messages::value_of;
 use super::stream::{PREFIX, Stream};
-use super::writer::MAGIC;
-use crate::columnar::Fault;
+use super::types::{self, Columns};
+use super::writer::{CHECKSUMS, MAGIC};
 use crate::columnar::footer::Footer;
+use crate::columnar::{self, Fault, SCALES};
 use arrow_ipc::{Block, MessageHeader, MetadataVersion, Schema, root_as_footer};
 use brc_core::{Error, ReadAt, Result};
 use std::path::Path;
@@ -16,7 +17,13 @@ use std::path::Path;
 /// The outline of a file.
 pub(super) struct Outline<'p> {
     pub(super) path: &'p Path,
-    head: Head,
+    /// What has the schema, for messages.
+    place: &'static str,
+    pub(super) columns: Columns,
+    /// The metadata of the table.
+    pub(super) metadata: Vec<(String, String)>,
+    /// What the footer says of the file; nothing in a stream.
+    pub(super) about: About,
     /// The offset at which the blocks end.
     pub(super) end: u64,
     /// The record batches, in order.
@@ -26,11 +33,16 @@ pub(super) struct Outline<'p> {
     pub(super) note: Option<String>,
 }
 
-/// What has the schema.
-enum Head {
-    Footer(Footer),
-    /// The first message of a stream.
-    Message(Vec<u8>),
+/// What the footer of a file says of it.
+#[derive(Default)]
+pub(super) struct About {
+    /// Whether `brc` wrote the file, and its footer is intact.
+    pub(super) is_own: bool,
+    /// The name of the program that wrote it.
+    pub(super) created_by: Option<String>,
+    /// The scales and the checksums of a file of `brc`.
+    pub(super) scales: Option<String>,
+    pub(super) checksums: Option<String>,
 }
 
 impl<'p> Outline<'p> {
@@ -39,13 +51,21 @@ impl<'p> Outline<'p> {
     /// # Errors
     /// If there is none, or it is damaged or of an unknown version.
     pub(super) fn of_file(path: &'p Path, file: &dyn ReadAt, length: u64) -> Result<Self> {
+        let place = "footer";
         let footer = Footer::read(path, file, length, MAGIC)?;
-        let flat = root_as_footer(&footer.bytes).map_err(|error| in_footer(path, &format!("malformed: {error}")))?;
-        footer.check_writer(path, value_of(flat.custom_metadata(), CREATED_BY))?;
+        let flat = root_as_footer(&footer.bytes);
+        let flat = flat.map_err(|error| Error::corrupt(path, place, format!("malformed: {error}")))?;
+        let about = |key: &str| value_of(flat.custom_metadata(), key).map(str::to_owned);
+        let created_by = about(CREATED_BY);
+        footer.check_writer(path, created_by.as_deref())?;
         check_version(path, flat.version())?;
+        let of_own = |key: &str| if footer.is_own { about(key) } else { None };
+        let (scales, checksums) = (of_own(SCALES), of_own(CHECKSUMS));
+        let about = About { is_own: footer.is_own, created_by, scales, checksums };
         let batches = flat.recordBatches().into_iter().flatten().copied().collect();
         let dictionaries = flat.dictionaries().into_iter().flatten().copied().collect();
-        Ok(Self { path, end: footer.start, head: Head::Footer(footer), batches, dictionaries, note: None })
+        let outline = Self::of_schema(path, place, flat.schema())?;
+        Ok(Self { about, end: footer.start, batches, dictionaries, ..outline })
     }
 
     /// Visits the messages of a stream of `length` bytes.
@@ -53,19 +73,13 @@ impl<'p> Outline<'p> {
     /// # Errors
     /// If it ends within a message, or has a message of an unknown kind.
     pub(super) fn of_stream(path: &'p Path, file: &dyn ReadAt, length: u64) -> Result<Self> {
+        let place = "schema";
         let stream = Stream { path, file, length };
         let missing = || Error::corrupt(path, "header", "the stream has no schema");
-        let (schema, block) = stream.message("schema", 0)?.ok_or_else(missing)?;
-        let message = layout::message(&schema).map_err(|fault| fault.at(path, "schema"))?;
+        let (schema, block) = stream.message(place, 0)?.ok_or_else(missing)?;
+        let message = layout::message(&schema).map_err(|fault| fault.at(path, place))?;
         check_version(path, message.version())?;
-        let mut outline = Self {
-            path,
-            end: after(&block),
-            head: Head::Message(Vec::new()),
-            batches: Vec::new(),
-            dictionaries: Vec::new(),
-            note: None,
-        };
+        let mut outline = Self { end: after(&block), ..Self::of_schema(path, place, message.header_as_schema())? };
         loop {
             let name = format!("record batch {}", outline.batches.len());
             let Some((metadata, block)) = stream.message(&name, outline.end)? else { break };
@@ -84,46 +98,25 @@ impl<'p> Outline<'p> {
             1..=PREFIX => {}
             _ => return Err(Error::unsupported(path, TWO_STREAMS)),
         }
-        outline.head = Head::Message(schema);
         Ok(outline)
     }
 
-    /// The schema.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub(super) fn schema(&self) -> Result<Schema<'_>> {
-        let schema = match &self.head {
-            Head::Footer(footer) => root_as_footer(&footer.bytes).ok().and_then(|footer| footer.schema()),
-            Head::Message(message) => layout::message(message).ok().and_then(|message| message.header_as_schema()),
-        };
-        schema.ok_or_else(|| self.corrupt("it has no schema"))
-    }
-
-    /// The value of the file's metadata; streams have none.
-    pub(super) fn metadata(&self, key: &str) -> Option<&str> {
-        match &self.head {
-            Head::Footer(footer) => value_of(root_as_footer(&footer.bytes).ok()?.custom_metadata(), key),
-            Head::Message(_) => None,
-        }
-    }
-
-    /// The name of the program that wrote the file, if it says so.
-    pub(super) fn created_by(&self) -> Option<&str> {
-        self.metadata(CREATED_BY)
-    }
-
-    /// Whether `brc` wrote the file, and its footer is intact.
-    pub(super) fn is_own(&self) -> bool {
-        matches!(&self.head, Head::Footer(footer) if footer.is_own)
+    /// The outline of a file without blocks.
+    fn of_schema(path: &'p Path, place: &'static str, schema: Option<Schema<'_>>) -> Result<Self> {
+        let schema = schema.ok_or_else(|| Error::corrupt(path, place, "it has no schema"))?;
+        let columns = types::columns(schema).map_err(|fault| match fault {
+            Fault::Corrupt(reason) => Error::corrupt(path, place, reason),
+            Fault::Unsupported(reason) | Fault::UnsupportedRow(_, reason) => Error::unsupported(path, reason),
+        })?;
+        let pairs = schema.custom_metadata().into_iter().flatten();
+        let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
+        let (batches, dictionaries) = (Vec::new(), Vec::new());
+        Ok(Self { path, place, columns, metadata, about: About::default(), end: 0, batches, dictionaries, note: None })
     }
 
     /// The error for malformed content of the footer, or of the schema message of a stream.
     pub(super) fn corrupt(&self, reason: &str) -> Error {
-        match self.head {
-            Head::Footer(_) => in_footer(self.path, reason),
-            Head::Message(_) => Error::corrupt(self.path, "schema", reason),
-        }
+        Error::corrupt(self.path, self.place, reason)
     }
 }
 
@@ -135,10 +128,6 @@ const CUT_OFF: &str = "the stream has no end marker, so that it may have been cu
 
 /// The error for bytes after the end marker.
 const TWO_STREAMS: &str = "has more bytes after the end of its arrow stream; one stream per file is read";
-
-fn in_footer(path: &Path, reason: &str) -> Error {
-    Error::corrupt(path, "footer", reason)
-}
 
 /// The offset after a block of a stream.
 fn after(block: &Block) -> u64 {

@@ -7,10 +7,10 @@ use super::layout::{self, BatchLayout, BlockRange};
 use super::messages::{DECIMAL_BITS, value_of};
 use super::outline::Outline;
 use super::scanner::ArrowScanner;
-use super::types::{self, Columns, FileColumn, LayoutCounts};
-use super::writer::{self, CHECKSUMS};
+use super::types::{Columns, FileColumn, LayoutCounts};
+use super::writer;
 use crate::columnar::footer::check_rest;
-use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
+use crate::columnar::{self, Fault, arrow_columns, seal, with_scales};
 use crate::encoding::OpenOptions;
 use crate::input_file::InputFile;
 use arrow_array::{Array, ArrayRef};
@@ -21,6 +21,7 @@ use brc_core::{
     Split, Table, ValueBounds,
 };
 use brc_kernels::interner::DictionaryBuilder;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -74,22 +75,16 @@ pub(super) struct StringDictionary {
 
 impl ArrowTable {
     /// Opens a file of `bytes` bytes.
-    pub(super) fn open(file: InputFile, bytes: u64, outline: Outline<'_>, options: &OpenOptions) -> Result<Self> {
+    pub(super) fn open(file: InputFile, bytes: u64, mut outline: Outline<'_>, options: &OpenOptions) -> Result<Self> {
         let path = outline.path;
-        let flat_schema = outline.schema()?;
-        let columns = types::columns(flat_schema);
-        let Columns { supported: mut columns, trailing, unsupported_columns, note } =
-            columns.map_err(|fault| match fault {
-                Fault::Corrupt(reason) => outline.corrupt(&reason),
-                Fault::Unsupported(reason) | Fault::UnsupportedRow(_, reason) => Error::unsupported(path, reason),
-            })?;
-        let begins_with = restore_types(&mut columns, &outline);
+        let begins_with = restore_types(&mut outline);
+        let Columns { supported: columns, trailing, unsupported_columns, note } = &mut outline.columns;
+        let (mut columns, trailing, note) = (take(columns), *trailing, note.take());
         columns.iter_mut().for_each(|column| column.logical_type = options.as_read(column.logical_type));
-        let pairs = flat_schema.custom_metadata().into_iter().flatten();
-        let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let fields = columns.iter().map(FileColumn::field).collect();
-        let schema = columnar::schema(path, fields, unsupported_columns)?.with_metadata(metadata.clone());
+        let schema = columnar::schema(path, fields, take(unsupported_columns))?.with_metadata(outline.metadata.clone());
         let begins_with = Schema::new(begins_with).map_err(|error| outline.corrupt(&error.to_string()))?;
+        let begins_with = begins_with.with_metadata(take(&mut outline.metadata));
         let blocks = Blocks { path, file: &file, end: outline.end, columns: &columns, trailing };
         let (batches, dictionaries) = blocks.read_all(&outline)?;
         Ok(Self {
@@ -97,11 +92,11 @@ impl ArrowTable {
             loaded: columns.iter().map(|_| Mutex::default()).collect(),
             bytes,
             end: outline.end,
-            is_own: outline.is_own(),
-            created_by: outline.created_by().map(str::to_owned),
+            is_own: outline.about.is_own,
+            created_by: outline.about.created_by,
             schema,
-            begins_with: begins_with.with_metadata(metadata),
-            notes: outline.note.iter().cloned().chain(note).collect(),
+            begins_with,
+            notes: outline.note.into_iter().chain(note).collect(),
             path: path.to_owned(),
             columns,
             batches,
@@ -209,9 +204,10 @@ impl ArrowTable {
 
 /// Gives the columns of a file of `brc` the types of their values. Returns the fields as the schema message at the start
 /// of the file has them, which is written before it is known that a decimal has nineteen digits.
-fn restore_types(columns: &mut [FileColumn], outline: &Outline<'_>) -> Vec<Field> {
+fn restore_types(outline: &mut Outline<'_>) -> Vec<Field> {
+    let columns = &mut outline.columns.supported;
     let mut begins_with: Vec<Field> = columns.iter().map(FileColumn::field).collect();
-    if let Some(scales) = outline.metadata(SCALES).filter(|_| outline.is_own()) {
+    if let Some(scales) = &outline.about.scales {
         with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
         for (first, column) in begins_with.iter_mut().zip(columns) {
             if column.logical_type != first.logical_type {
@@ -255,9 +251,9 @@ impl Blocks<'_> {
             let ranges = batches.iter().chain(dictionaries).filter_map(|block| BlockRange::of(block, self.end).ok());
             self.file.expect(ranges.map(|location| location.start..location.body_start()).collect());
         }
-        let mut checksums = if outline.is_own() {
+        let mut checksums = if outline.about.is_own {
             let count = batches.len() * (self.columns.len() + 1) + dictionaries.len();
-            let found = outline.metadata(CHECKSUMS).and_then(seal::from_text);
+            let found = outline.about.checksums.as_deref().and_then(seal::from_text);
             let found = found.filter(|found| found.len() == count);
             found.ok_or_else(|| outline.corrupt("there is not one checksum for each buffer"))?.into_iter()
         } else {

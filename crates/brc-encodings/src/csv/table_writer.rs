@@ -5,7 +5,7 @@ use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{Batch, BatchWriter, Part, PartEncoder, Result, Schema, Sink, UnsupportedReason, Value};
 use brc_text::rows::RowOptions;
-use brc_text::write::{ColumnFields, FieldWriter};
+use brc_text::write::FieldWriter;
 use brc_text::{Dialect, Form};
 use memchr::memchr;
 
@@ -45,7 +45,7 @@ impl BatchWriter for TableWriter {
     fn start(&mut self) -> Vec<u8> {
         let mut text = Vec::new();
         if self.header {
-            self.fields.header(self.schema.fields().iter().map(|field| field.name.as_str()), &mut text);
+            self.fields.header(&self.schema, &mut text);
         }
         text
     }
@@ -71,9 +71,8 @@ impl Encoder {
     /// Writes rows of columns without runs.
     fn rows(&mut self, batch: &Batch<'_>) -> Result<()> {
         let (rows_before, first) = (self.part.rows_before(), self.part.bytes.len());
-        let columns = batch.columns.iter().zip(self.schema.fields()).zip(&self.forms);
-        let columns: Vec<ColumnFields<'_>> =
-            columns.map(|((column, field), form)| self.fields.column(column, field.logical_type, *form)).collect();
+        let types = self.schema.fields().iter().map(|field| field.logical_type);
+        let columns = self.fields.columns(batch, types, &self.forms);
         for row in 0..batch.rows {
             let start = self.part.bytes.len();
             self.fields.row(&columns, row, &mut self.part.bytes);

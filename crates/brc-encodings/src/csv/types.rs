@@ -48,7 +48,10 @@ impl Types {
 
     /// Adds what is doubtful about the inferred types to the changes of each column.
     pub(super) fn add_doubts(&self, names: &[String], changes: &mut [ColumnChanges]) {
-        let has_comma = |it: &ColumnType| matches!(it, ColumnType::Inferred { seen, given, .. } if seen.decimal(given) == Some(b','));
+        let has_comma = |column: &ColumnType| match column {
+            ColumnType::Inferred { seen, given, .. } => seen.decimal(given) == Some(b','),
+            ColumnType::Fixed { .. } => false,
+        };
         let has_commas = self.columns.iter().any(has_comma);
         for ((changes, column), name) in changes.iter_mut().zip(&self.columns).zip(names) {
             let ColumnType::Inferred { seen, exact: false, given } = column else { continue };

@@ -224,7 +224,8 @@ impl TimeForm {
             })
     }
 
-    /// Whether a time can be written without loss: the form has terms for its clock, minutes, seconds, fraction and century.
+    /// Whether a time can be written without loss: the form has terms for its clock, minutes, seconds, fraction and
+    /// century.
     pub(super) fn expresses(&self, parts: &Parts) -> bool {
         let seconds = parts.seconds.unwrap_or(0);
         let has = |wanted: Item| self.has(|item| item == wanted || item == Item::Epoch);

@@ -283,7 +283,7 @@ impl Seen {
     /// ends in a zero, as in `8,1` beside `8,10`.
     fn are_like_lists(self) -> bool {
         let most = self.forms.scale.max(if self.flags & SHORT_GROUP != 0 { 3 } else { 0 });
-        self.flags & ENDS_IN_ZERO != 0 && self.flags & GROUPED == 0 && self.forms.least_scale < most
+        self.flags & ENDS_IN_ZERO != 0 && self.forms.least_scale < most
     }
 
     /// Whether commas may separate the values of lists, and nothing shows that they are decimal marks.

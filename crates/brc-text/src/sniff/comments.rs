@@ -28,7 +28,7 @@ pub fn fault_in_line(fault: RowFault, column: Option<usize>, line: &[u8]) -> Row
 }
 
 /// The comment prefix that a line starts with, if any.
-pub(super) fn comment_prefix(line: &[u8]) -> Option<&'static str> {
+pub(crate) fn comment_prefix(line: &[u8]) -> Option<&'static str> {
     PREFIXES.iter().copied().find(|prefix| line.starts_with(prefix.as_bytes()))
 }
 

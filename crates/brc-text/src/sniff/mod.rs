@@ -21,9 +21,8 @@ mod shape;
 mod times;
 
 pub use charset::is_utf16;
-#[cfg(test)]
-pub(crate) use comments::PREFIXES;
 pub use comments::fault_in_line;
+pub(crate) use comments::{PREFIXES, comment_prefix};
 pub use report::{Finding, Part};
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
@@ -229,7 +228,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     doubts.extend(report.row_count.take());
     doubts.extend(rows_at_the_end(&samples, &ranked, known).filter(|_| !is_list));
     doubts.extend(is_list.then(report::list_of_numbers));
-    if overrides.line_end.is_none() && !has_two_returns {
+    if line_ends.len() > 1 && !has_two_returns {
         doubts.extend(other_line_ends(&samples, &ranked[0].dialect));
     }
     if dialect.header {
