@@ -155,7 +155,7 @@ Examples:
   brc convert visits.csv visits.parquet
   brc query visits.parquet 'select country, count(*), avg(price) group by country'
   brc query visits.csv --by country --agg 'count(*),avg(price)' --where 'price > 10'
-  brc compare visits.csv --rows 1M
+  brc compare visits.csv --by country_code --rows 1M
 
 Exit codes:
   0  success

@@ -5,7 +5,7 @@ pub(crate) use brc_compare::quantity::{bytes, count};
 
 use std::time::Duration;
 
-/// Parses a count: digits, optionally with `,` or `_` between them, and optionally `k`, `M`, `G` or `B` for thousands,
+/// Parses a count: digits, optionally with `,` or `_` before each group of three, and optionally `k`, `M`, `G` or `B` for thousands,
 /// millions and billions.
 ///
 /// # Errors
@@ -25,8 +25,10 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
 fn parse(text: &str, base: u64, units: &[(&str, u32)]) -> Result<u64, String> {
     let (digits, factor) =
         units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, base.pow(*power)))).unwrap_or((text, 1));
-    let plain: String = digits.chars().filter(|&character| !['_', ','].contains(&character)).collect();
-    if plain.is_empty() || digits.starts_with(['_', ',']) || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
+    let mut groups = digits.split(['_', ',']);
+    let are_groups = groups.next().is_some_and(|first| !first.is_empty()) && groups.all(|group| group.len() == 3);
+    let plain = digits.replace(['_', ','], "");
+    if !are_groups || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
         let units: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
         return Err(format!("not a whole number, optionally followed by one of {}", units.join(", ")));
     }
@@ -61,6 +63,7 @@ mod tests {
             ("0", 0),
             ("1000", 1000),
             ("1_000_000", 1_000_000),
+            ("12,500k", 12_500_000),
             ("5k", 5000),
             ("100M", 100_000_000),
             ("1B", 1_000_000_000),
@@ -68,7 +71,7 @@ mod tests {
             assert_eq!(parse_count(text), Ok(number), "{text}");
         }
         assert_eq!(parse_bytes("16M"), Ok(16 << 20));
-        for text in ["", "M", "1.5M", "-1", "_1", "1MM", "1 M", "99999999999G", "0x10"] {
+        for text in ["", "M", "1.5M", "-1", "_1", "1MM", "1 M", "99999999999G", "0x10", "1,5M", "1__000", "1_"] {
             assert!(parse_count(text).is_err(), "{text}");
         }
         assert!(parse_bytes("1B").is_err());

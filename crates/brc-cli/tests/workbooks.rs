@@ -85,7 +85,7 @@ fn a_sheet_is_chosen_by_name_or_number() {
     let rows = "k,v\na,1.5\nm,2.0\n,3.0\n";
     for sheet in ["Other", "2"] {
         let outcome = place.run(&format!("cat book.xlsx --sheet {sheet}"));
-        assert_eq!(outcome.stderr, "note: the first 2 rows are skipped as a title; --skip 0 keeps them\n");
+        assert_eq!(outcome.stderr, "note: skipping the first 2 rows as a title; --skip 0 keeps them\n");
         assert_eq!(outcome.text(), rows);
     }
     let message = "brc: book.xlsx: no sheet 'X' (sheets: 'Sales', 'Other')";

@@ -202,7 +202,7 @@ impl Shared<'_> {
                 self.end.fetch_min(n, Relaxed);
             }
             if let Err(error) = scanned {
-                self.failed(split.index, error);
+                self.failed(n, error);
                 worker.split_failed(&split);
             }
         }
@@ -238,10 +238,11 @@ impl Shared<'_> {
         Ok(true)
     }
 
-    fn failed(&self, index: u64, error: ScanError) {
+    /// Records the error of the nth split that is wanted.
+    fn failed(&self, n: u64, error: ScanError) {
         let first = &mut self.lock().first_error;
-        if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
-            *first = Some((index, error));
+        if first.as_ref().is_none_or(|(earlier, _)| n < *earlier) {
+            *first = Some((n, error));
         }
     }
 
@@ -251,7 +252,8 @@ impl Shared<'_> {
 
     fn outcome(self, threads: usize) -> Result<()> {
         let mut records = self.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some((index, error)) = records.first_error.take() else { return Ok(()) };
+        let Some((n, error)) = records.first_error.take() else { return Ok(()) };
+        let index = self.options.split(self.table, n).map_or(n, |split| split.index);
         if let ScanError::Other(error @ Error::Interrupted) = error {
             return Err(error);
         }

@@ -68,6 +68,8 @@ mod text;
 mod turns;
 mod unfinished;
 pub mod union;
+#[cfg(any(feature = "avro", feature = "parquet", feature = "protobuf"))]
+mod varint;
 mod warnings;
 mod widened;
 mod write_back;

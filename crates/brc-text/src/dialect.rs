@@ -45,7 +45,7 @@ pub struct Dialect {
     pub preamble_lines: u64,
     /// The number of lines to skip at the end: totals, signatures.
     pub trailing_lines: u64,
-    /// The unquoted fields that are null. A quoted field is never null.
+    /// The unquoted fields that are null. A quoted field is only null if it is empty and its column has no strings.
     pub null_tokens: Vec<String>,
     /// Whether blanks (spaces and tabs) around a field are stripped. Blanks inside quotes are kept.
     pub trim: bool,

@@ -5,6 +5,7 @@ use crate::charset::BYTE_ORDER_MARK;
 use crate::dialect::{Delimiter, Dialect};
 use crate::sniff::{PREFIXES, comment_prefix};
 use crate::typed::NullTokens;
+use crate::unquote::is_blank;
 use brc_core::{
     Batch, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Schema, Value, append, decimal,
     value::write_float,
@@ -26,7 +27,12 @@ pub struct FieldWriter {
     misleading: [bool; 256],
     /// Whether the table has a single column, in which readers may take other bytes for delimiters.
     is_alone: bool,
+    /// Whether the text of numbers, times, bools and UUIDs may have special bytes.
+    all_may_be_special: bool,
 }
+
+/// The bytes besides letters and digits that are in numbers and times.
+const VALUE_BYTES: &[u8] = b"+-.: ";
 
 impl FieldWriter {
     /// Creates a writer for a table with `columns` columns in a dialect. If the dialect has no quotes, `"` is used where
@@ -44,6 +50,8 @@ impl FieldWriter {
         for byte in [delimiter, quote, b'\n', b'\r'].iter().chain(&dialect.escape).chain(others) {
             special[usize::from(*byte)] = true;
         }
+        let is_of_values = |byte: u8| byte.is_ascii_alphanumeric() || VALUE_BYTES.contains(&byte);
+        let all_may_be_special = (0..=u8::MAX).any(|byte| special[usize::from(byte)] && is_of_values(byte));
         let mut misleading = [false; 256];
         let starts = PREFIXES.iter().chain(&[" ", "\t"]).map(|start| start.as_bytes()).chain([BYTE_ORDER_MARK]);
         let starts = starts.chain(dialect.comment.as_deref().map(str::as_bytes));
@@ -59,6 +67,7 @@ impl FieldWriter {
             special,
             misleading,
             is_alone,
+            all_may_be_special,
         }
     }
 
@@ -168,11 +177,13 @@ impl FieldWriter {
     fn column<'a>(&'a self, column: &Column<'a>, logical_type: LogicalType, form: Option<Form>) -> ColumnFields<'a> {
         let is_number = logical_type.is_numeric() && logical_type.physical() == PhysicalType::Integers;
         let kind = match (column.data, form) {
-            (Data::Integers(_) | Data::Floats(_), Some(form)) => Kind::Formed(form, logical_type),
-            (Data::Integers(values), None) if is_number => Kind::Numbers(values, logical_type.scale()),
+            (Data::Integers(_) | Data::Floats(_), form) if form.is_some() || self.all_may_be_special => {
+                Kind::Formed(form, logical_type)
+            }
+            (Data::Integers(values), _) if is_number => Kind::Numbers(values, logical_type.scale()),
             (Data::Bytes(strings), _) => Kind::Strings(strings),
             (Data::Codes { codes, dictionary }, _) => Kind::Codes(codes, dictionary),
-            (Data::Floats(values), None) if logical_type == LogicalType::Float64 => Kind::Floats(values),
+            (Data::Floats(values), _) if logical_type == LogicalType::Float64 => Kind::Floats(values),
             (Data::Floats(_) | Data::Integers(_) | Data::Runs { .. }, _) => Kind::Others(logical_type),
         };
         ColumnFields { writer: self, column: *column, has_nulls: column.has_nulls(), kind }
@@ -192,8 +203,9 @@ enum Kind<'a> {
     Floats(&'a [f64]),
     Strings(ByteStrings<'a>),
     Codes(&'a [u32], &'a Dictionary),
-    Formed(Form, LogicalType),
-    /// Values whose text never needs quotes.
+    /// Values in a form or the usual one, whose text may need quotes.
+    Formed(Option<Form>, LogicalType),
+    /// Values whose text needs no quotes.
     Others(LogicalType),
 }
 
@@ -218,7 +230,10 @@ impl ColumnFields<'_> {
             Kind::Formed(form, logical_type) => {
                 if let Some(value) = Value::of_row(&self.column, row) {
                     let mut text = Vec::with_capacity(40);
-                    form.write(value, logical_type, &mut text);
+                    match form {
+                        Some(form) => form.write(value, logical_type, &mut text),
+                        None => value.write(logical_type, &mut text),
+                    }
                     self.writer.value(&text, out);
                 }
             }
@@ -231,11 +246,6 @@ impl ColumnFields<'_> {
     }
 }
 
-/// Whether a byte may be trimmed.
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,6 +256,34 @@ mod tests {
         assert!(PREFIXES.iter().all(|prefix| writer.is_misleading(prefix.as_bytes())));
         assert!(!["-1", "/a", "a#"].iter().any(|value| writer.is_misleading(value.as_bytes())));
         assert!(comment_prefix(b"").is_none());
+    }
+
+    #[test]
+    fn numbers_and_times_are_quoted_if_they_contain_the_delimiter() {
+        let schema = Schema::parse("t:timestamp(s),n:decimal(2),f:float64,b:bool,u:uuid").unwrap();
+        let types = || schema.fields().iter().map(|field| field.logical_type);
+        let integers = |values| Column { data: Data::Integers(Integers::I128(values)), validity: None };
+        let columns = [
+            integers(&[1_704_067_200]),
+            integers(&[-150]),
+            Column { data: Data::Floats(&[1e300]), validity: None },
+            integers(&[1]),
+            integers(&[i128::MIN + 0xaf]),
+        ];
+        let batch = Batch { rows: 1, columns: &columns };
+        for (delimiter, expected) in [
+            (b',', "2024-01-01 00:00:00,-1.50,1e300,true,00000000-0000-0000-0000-0000000000af"),
+            (b':', "\"2024-01-01 00:00:00\":-1.50:1e300:true:00000000-0000-0000-0000-0000000000af"),
+            (b' ', "\"2024-01-01 00:00:00\" -1.50 1e300 true 00000000-0000-0000-0000-0000000000af"),
+            (b'e', "2024-01-01 00:00:00e-1.50e\"1e300\"e\"true\"e00000000-0000-0000-0000-0000000000af"),
+            (b'a', "2024-01-01 00:00:00a-1.50a1e300atruea\"00000000-0000-0000-0000-0000000000af\""),
+        ] {
+            let dialect = Dialect { delimiter: Delimiter::Byte(delimiter), ..Dialect::default() };
+            let writer = FieldWriter::new(&dialect, 5);
+            let mut out = Vec::new();
+            writer.row(&writer.columns(&batch, types(), &[None; 5]), 0, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap().trim_end(), expected);
+        }
     }
 
     #[test]

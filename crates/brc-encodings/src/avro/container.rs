@@ -5,6 +5,7 @@
 use super::codec::Codec;
 use crate::columnar::seal::{self, Seal};
 use crate::fault::Fault;
+use crate::varint;
 use crc_fast::{CrcAlgorithm, checksum};
 
 /// The magic of a file.
@@ -12,9 +13,6 @@ pub(super) const MAGIC: &[u8] = b"Obj\x01";
 
 /// The sync marker after each block.
 pub(super) type Sync = [u8; 16];
-
-/// The maximum size of a long in bytes.
-const LONGEST_LONG: usize = 10;
 
 /// The header keys of the schema and the compression.
 const SCHEMA: &str = "avro.schema";
@@ -26,29 +24,13 @@ const CREATED_BY: &str = "brc.created_by";
 /// Takes a long off the front of `bytes`; `None` if they end within it, or it is too long.
 #[inline]
 pub(super) fn take_long(bytes: &mut &[u8]) -> Option<i64> {
-    let mut bits = 0u64;
-    for (index, &byte) in bytes.iter().take(LONGEST_LONG).enumerate() {
-        bits |= u64::from(byte & 0x7f) << (7 * index);
-        if byte < 0x80 {
-            *bytes = &bytes[index + 1..];
-            return Some((bits >> 1) as i64 ^ -((bits & 1) as i64));
-        }
-    }
-    None
+    varint::take(bytes).map(varint::unzigzag)
 }
 
 /// The bytes of a long, and their number.
 #[inline]
-pub(super) fn long(value: i64) -> ([u8; LONGEST_LONG], usize) {
-    let mut bits = (value << 1 ^ value >> 63) as u64;
-    let (mut bytes, mut length) = ([0; LONGEST_LONG], 0);
-    while bits >= 0x80 {
-        bytes[length] = bits as u8 | 0x80;
-        bits >>= 7;
-        length += 1;
-    }
-    bytes[length] = bits as u8;
-    (bytes, length + 1)
+pub(super) fn long(value: i64) -> ([u8; varint::MAX_BYTES], usize) {
+    varint::bytes_of(varint::zigzag(value))
 }
 
 /// Appends a long.
@@ -164,7 +146,7 @@ fn take_map<'a>(rest: &mut &'a [u8]) -> Result<Option<Pairs<'a>>, Fault> {
         }
         for _ in 0..count.unsigned_abs() {
             if rest
-                .first_chunk::<LONGEST_LONG>()
+                .first_chunk::<{ varint::MAX_BYTES }>()
                 .is_some_and(|bytes| take_long(&mut &bytes[..]).is_none_or(|length| length < 0))
             {
                 return Err(Fault::corrupt("a key or a value has no length"));
@@ -187,7 +169,7 @@ pub(super) struct BlockHeader {
 }
 
 /// The maximum size of a block header in bytes.
-pub(super) const LONGEST_BLOCK_HEADER: usize = 2 * LONGEST_LONG;
+pub(super) const LONGEST_BLOCK_HEADER: usize = 2 * varint::MAX_BYTES;
 
 impl BlockHeader {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {

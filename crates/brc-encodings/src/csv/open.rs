@@ -37,30 +37,11 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         let reason = "is text in UTF-32, which is not read; iconv -f UTF-32 -t UTF-8 converts it";
         return Err(Error::unsupported(&path, reason));
     }
-    let mut sniffed = sniff_text(&mut input, options)?;
-    if options.text.dialect.header.is_none() {
-        if !sniffed.dialect.header && names_columns(&sniffed.first_row, options) {
-            sniffed = sniffed.with_header();
-        }
-        if let Some(headers) = &options.headers {
-            sniffed = headers.decide(&path, sniffed);
-        }
-    }
+    let sniffed = sniffed(&mut input, options)?;
     sniffed.dialect.check().map_err(|error| usage(error.to_string()))?;
     let syntax = sniffed.dialect.syntax().map_err(|error| usage(error.to_string()))?;
     let dialect = &sniffed.dialect;
-    let mut format = TextFormat {
-        syntax,
-        nulls: NullTokens::new(&dialect.null_tokens),
-        infer_nulls: options.text.dialect.null_tokens.is_none(),
-        trim: dialect.trim,
-        ragged: options.text.ragged.unwrap_or_default(),
-        max_row: RowOptions::MAX_ROW,
-        // Otherwise an option or a note says what they are.
-        should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
-        names: sniffed.names_comment.clone().filter(|_| options.names.is_none() && options.schema.is_none()),
-        header: None,
-    };
+    let mut format = format(syntax, &sniffed, options);
     let mut input = decoded(input, dialect.charset)?;
     let start = RowsStart::find(&mut input, &format, &sniffed, options)?;
     let names = names(&sniffed, options).map_err(usage)?;
@@ -101,6 +82,36 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,
     })?))
+}
+
+/// The dialect and the header of a text. The header is where the names of given types are, or what other files have.
+fn sniffed(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
+    let mut sniffed = sniff_text(input, options)?;
+    if options.text.dialect.header.is_none() {
+        if !sniffed.dialect.header && names_columns(&sniffed.first_row, options) {
+            sniffed = sniffed.with_header();
+        }
+        if let Some(headers) = &options.headers {
+            sniffed = headers.decide(&input.path, sniffed);
+        }
+    }
+    Ok(sniffed)
+}
+
+fn format(syntax: Syntax, sniffed: &Sniffed, options: &OpenOptions) -> TextFormat {
+    let dialect = &sniffed.dialect;
+    TextFormat {
+        syntax,
+        nulls: NullTokens::new(&dialect.null_tokens),
+        infer_nulls: options.text.dialect.null_tokens.is_none(),
+        trim: dialect.trim,
+        ragged: options.text.ragged.unwrap_or_default(),
+        max_row: RowOptions::MAX_ROW,
+        // Otherwise an option or a note says what they are.
+        should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
+        names: sniffed.names_comment.clone().filter(|_| options.names.is_none() && options.schema.is_none()),
+        header: None,
+    }
 }
 
 /// Whether the first row holds all names to which the options give types.

@@ -272,8 +272,8 @@ fn number<T>(text: &[u8], parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<(T, 
     let length = text.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'-'))?;
     let number = &text[..length];
     let digits = number.strip_prefix(b"-").unwrap_or(number);
-    // JSON has no leading zeros.
-    if let [b'0', b'0'..=b'9', ..] = digits {
+    // JSON has no leading zeros, and no numbers that begin with their point.
+    if let [b'0', b'0'..=b'9', ..] | [b'.', ..] = digits {
         return None;
     }
     Some((parse(number)?, length))

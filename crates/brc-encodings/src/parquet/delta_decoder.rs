@@ -3,7 +3,9 @@
 //! Times, sorted numbers and string lengths are stored this way and dominate many queries, so kernels unpack them and
 //! compute the prefix sums.
 
+use super::thrift::bad_number;
 use crate::columnar::Fault;
+use crate::varint;
 use brc_kernels::arithmetic::{Integer, running_sums};
 use brc_kernels::bitpack::{Consecutive, unpack_consecutive};
 use brc_kernels::cpu::Level;
@@ -138,21 +140,14 @@ impl Deltas {
     }
 
     fn zigzag(&mut self, bytes: &[u8]) -> Result<i64, Fault> {
-        let value = self.varint(bytes)?;
-        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+        self.varint(bytes).map(varint::unzigzag)
     }
 
     fn varint(&mut self, bytes: &[u8]) -> Result<u64, Fault> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = *bytes.get(self.at).ok_or_else(ends)?;
-            self.at += 1;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(Fault::corrupt("a number is too long"))
+        let mut rest = bytes.get(self.at..).ok_or_else(ends)?;
+        let value = varint::take(&mut rest).ok_or_else(bad_number)?;
+        self.at = bytes.len() - rest.len();
+        Ok(value)
     }
 }
 

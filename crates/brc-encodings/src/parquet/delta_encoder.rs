@@ -1,7 +1,7 @@
 //! Encodes DELTA_BINARY_PACKED integers, as differences in as many bits as the largest of a miniblock needs, and
 //! DELTA_LENGTH_BYTE_ARRAY strings, with their lengths stored likewise.
 
-use super::thrift::varint;
+use crate::varint;
 use brc_core::Dictionary;
 
 /// Differences per block.
@@ -22,10 +22,10 @@ pub(super) fn integers_64(values: &[i64], out: &mut Vec<u8>) {
 }
 
 fn integers(values: &[i64], signed: impl Fn(i64) -> i64, unsigned: impl Fn(i64) -> u64, out: &mut Vec<u8>) {
-    varint(BLOCK as u64, out);
-    varint(PARTS as u64, out);
-    varint(values.len() as u64, out);
-    varint(zigzag(values.first().copied().unwrap_or(0)), out);
+    varint::push(BLOCK as u64, out);
+    varint::push(PARTS as u64, out);
+    varint::push(values.len() as u64, out);
+    varint::push(varint::zigzag(values.first().copied().unwrap_or(0)), out);
     let mut before = values.first().copied().unwrap_or(0);
     for block in values.get(1..).unwrap_or_default().chunks(BLOCK) {
         let mut differences = [0; BLOCK];
@@ -35,7 +35,7 @@ fn integers(values: &[i64], signed: impl Fn(i64) -> i64, unsigned: impl Fn(i64) 
         }
         let differences = &differences[..block.len()];
         let least = differences.iter().copied().min().unwrap_or(0);
-        varint(zigzag(least), out);
+        varint::push(varint::zigzag(least), out);
         let widths = out.len();
         out.extend_from_slice(&[0; PARTS]);
         for (part, differences) in differences.chunks(PART).enumerate() {
@@ -69,10 +69,6 @@ fn pack(values: &[u64; PART], width: u32, out: &mut Vec<u8>) {
         packed[word] = (bits as u64).to_le_bytes();
     }
     out.extend_from_slice(&packed.as_flattened()[..PART / 8 * width as usize]);
-}
-
-fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
 }
 
 /// Appends the strings of these codes: the lengths of all, then the bytes of all.

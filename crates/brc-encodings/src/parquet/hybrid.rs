@@ -3,8 +3,9 @@
 //! A run of equal values is stored as its length and the value. Other values are bit-packed in groups of eight, each in
 //! as many bits as the largest one needs, lowest bit first.
 
-use super::thrift::varint;
+use super::thrift::bad_number;
 use crate::columnar::Fault;
+use crate::varint;
 use brc_kernels::bitpack::unpack_consecutive;
 use brc_kernels::cpu::Level;
 
@@ -42,7 +43,7 @@ pub(super) fn encode(width: u32, values: &[u32], out: &mut Vec<u8>) {
         let run = values[at..].iter().take_while(|value| **value == values[at]).count();
         if run >= SHORTEST_RUN {
             pack_run(width, &values[start..at], out);
-            varint((run as u64) << 1, out);
+            varint::push((run as u64) << 1, out);
             out.extend_from_slice(&values[at].to_le_bytes()[..width.div_ceil(8) as usize]);
             at += run;
             start = at;
@@ -56,7 +57,7 @@ pub(super) fn encode(width: u32, values: &[u32], out: &mut Vec<u8>) {
 
 fn pack_run(width: u32, values: &[u32], out: &mut Vec<u8>) {
     if !values.is_empty() {
-        varint((values.len().div_ceil(GROUP) as u64) << 1 | 1, out);
+        varint::push((values.len().div_ceil(GROUP) as u64) << 1 | 1, out);
         of_width!(width, pack(values, out));
     }
 }
@@ -169,15 +170,9 @@ impl Hybrid {
 
     fn next_run(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let ends = || Fault::corrupt("a page ends before its last value");
-        let mut header = 0u64;
-        for shift in (0..=28).step_by(7) {
-            let byte = *bytes.get(self.at).ok_or_else(ends)?;
-            self.at += 1;
-            header |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
+        let mut rest = bytes.get(self.at..).ok_or_else(ends)?;
+        let header = varint::take(&mut rest).ok_or_else(bad_number)?;
+        self.at = bytes.len() - rest.len();
         let length = (header >> 1) as usize;
         if header & 1 == 0 {
             let size = self.width.div_ceil(8) as usize;

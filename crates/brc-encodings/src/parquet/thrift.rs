@@ -4,6 +4,7 @@
 //! Libraries allocate whatever length a list declares. The walk rejects every length that the input cannot hold.
 
 use crate::columnar::Fault;
+use crate::varint;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -178,21 +179,20 @@ impl Walk<'_> {
     }
 
     fn varint(&mut self) -> Result<u64, Fault> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(Fault::corrupt("a number is too long"))
+        let mut rest = &self.bytes[self.at..];
+        let value = varint::take(&mut rest).ok_or_else(bad_number)?;
+        self.at = self.bytes.len() - rest.len();
+        Ok(value)
     }
 
     fn zigzag(&mut self) -> Result<i64, Fault> {
-        let value = self.varint()?;
-        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+        self.varint().map(varint::unzigzag)
     }
+}
+
+/// The error for a number that ends too early or is too long.
+pub(super) fn bad_number() -> Fault {
+    Fault::corrupt("a number is cut off or too long")
 }
 
 fn cut_off() -> Fault {
@@ -210,8 +210,7 @@ impl Structure {
     /// Adds an integer; fields come in ascending order.
     pub(super) fn integer(mut self, field: i16, value: i32) -> Self {
         self.header(field, I32);
-        let zigzag = ((value << 1) ^ (value >> 31)) as u32;
-        varint(zigzag.into(), &mut self.bytes);
+        varint::push(varint::zigzag(value.into()), &mut self.bytes);
         self
     }
 
@@ -233,15 +232,6 @@ impl Structure {
         self.bytes.push(((field - self.last) as u8) << 4 | kind);
         self.last = field;
     }
-}
-
-/// Appends a number in groups of seven bits.
-pub(super) fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 #[cfg(test)]
@@ -289,7 +279,7 @@ mod tests {
         // A list of 2³¹ structures, a binary of 2³¹ bytes, a map of 2³¹ pairs.
         for field in [&[0x19, 0xfc][..], &[0x18], &[0x1b]] {
             let mut bytes = field.to_vec();
-            varint(1 << 31, &mut bytes);
+            varint::push(1 << 31, &mut bytes);
             bytes.extend([0; 100]);
             assert!(integers(&bytes).is_err());
         }

@@ -6,6 +6,7 @@
 use crate::frames::{Fault, RowLayout, RowReader, not_a_uuid, take_text};
 use crate::rows::values::{self, float, integer, integer_64};
 use crate::rows::{RowBuffer, RowWriter, Short};
+use crate::varint;
 use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value, float32, uuid};
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 
@@ -80,9 +81,6 @@ const WIDE_BYTES: usize = 16;
 /// The UUID of zero bytes.
 const NIL: i128 = i128::MIN;
 
-/// The maximum size of a varint in bytes.
-const LONGEST_VARINT: usize = 10;
-
 impl RowWriter for Messages {
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
         // The length of the row is written before the first column.
@@ -144,7 +142,7 @@ impl RowWriter for Messages {
         }
         Short::of(|out| {
             encode_key(field(column), WireType::Varint, out);
-            encode_varint((number << 1 ^ number >> 63) as u64, out);
+            encode_varint(varint::zigzag(number), out);
         })
     }
 
@@ -273,7 +271,7 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
                 length.into()
             }
             _ => decode_varint(&mut self.rest).map_err(|error| match self.rest.len() {
-                ..LONGEST_VARINT => Fault::CutOff,
+                ..varint::MAX_BYTES => Fault::CutOff,
                 _ => Fault::new(error.to_string()),
             })?,
         };
@@ -301,8 +299,7 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
         if !self.key(column, WireType::Varint)? {
             return Ok(0);
         }
-        let zigzag = self.varint()?;
-        Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+        self.varint().map(varint::unzigzag)
     }
 
     fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault> {

@@ -54,7 +54,11 @@ impl SheetTable {
             return Err(Error::unsupported(&path, reason));
         }
         if layout.title_rows > 0 {
-            notes.push(format!("the first {} are skipped as a title; --skip 0 keeps them", counted(layout.title_rows)));
+            let (rows, them) = match layout.title_rows {
+                1 => ("row".to_owned(), "it"),
+                rows => (format!("{rows} rows"), "them"),
+            };
+            notes.push(format!("skipping the first {rows} as a title; --skip 0 keeps {them}"));
         }
         notes.extend(errors(&layout));
         if uncomputed > 0 {
@@ -73,10 +77,6 @@ impl SheetTable {
         }
         Ok(Self { schema, arrays, rows: layout.rows as u64, bytes, notes, path })
     }
-}
-
-fn counted(rows: u32) -> String {
-    if rows == 1 { "row".to_owned() } else { format!("{rows} rows") }
 }
 
 /// A note on cells whose formulas failed.

@@ -9,7 +9,7 @@ pub(super) static APPROX_COUNT_DISTINCT: AggregateFunction = AggregateFunction {
     aliases: &[],
     about: "the approximate number of distinct values (HyperLogLog, mostly within 1.6 %)",
     example: ("approx_count_distinct(city)", "2"),
-    form: Form::Column,
+    form: Form::Set,
     bind: |fields| {
         fields.first().ok_or("a column")?;
         Ok(Bound::new(LogicalType::Int64, StateKind::Sketch, |group| {

@@ -9,7 +9,7 @@ pub(super) static BOOL_AND: AggregateFunction = AggregateFunction {
     aliases: &["every", "logical_and"],
     about: "whether a condition is true of all values",
     example: ("bool_and(sold > 0)", "true"),
-    form: Form::Column,
+    form: Form::Set,
     bind: |fields| {
         bools(fields)?;
         Ok(Bound::new(LogicalType::Bool, StateKind::Integers, |group| {

@@ -9,7 +9,7 @@ pub(super) static BOOL_OR: AggregateFunction = AggregateFunction {
     aliases: &["logical_or"],
     about: "whether a condition is true of any value",
     example: ("bool_or(sold > 9)", "false"),
-    form: Form::Column,
+    form: Form::Set,
     bind: |fields| {
         bools(fields)?;
         Ok(Bound::new(LogicalType::Bool, StateKind::Integers, |group| {

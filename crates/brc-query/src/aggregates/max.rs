@@ -7,7 +7,7 @@ pub(super) static MAX: AggregateFunction = AggregateFunction {
     aliases: &[],
     about: "the largest value",
     example: ("max(price)", "12.50"),
-    form: Form::Column,
+    form: Form::Set,
     bind: |fields| {
         let (output, state) = bounds_of(fields)?;
         Ok(Bound::new(output, state, |group| group.state()?.bounds(group.group).map(|(_, max)| max)))

@@ -7,7 +7,7 @@ pub(super) static MIN: AggregateFunction = AggregateFunction {
     aliases: &[],
     about: "the smallest value",
     example: ("min(price)", "7.50"),
-    form: Form::Column,
+    form: Form::Set,
     bind: |fields| {
         let (output, state) = bounds_of(fields)?;
         Ok(Bound::new(output, state, |group| group.state()?.bounds(group.group).map(|(min, _)| min)))

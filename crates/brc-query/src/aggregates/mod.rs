@@ -121,6 +121,8 @@ pub struct AggregateFunction {
 pub enum Form {
     /// A column.
     Column,
+    /// A column, with `distinct` or without: values that recur change nothing.
+    Set,
     /// A column, or nothing or `*` for rows.
     Rows,
     /// `distinct` and a column.
@@ -161,7 +163,7 @@ impl Form {
         };
         let expected = match self {
             Self::Rows => 0..=1,
-            Self::Column | Self::Distinct | Self::InOrder => 1..=1,
+            Self::Column | Self::Set | Self::Distinct | Self::InOrder => 1..=1,
             Self::Fraction | Self::Pair | Self::Numbers | Self::Joined | Self::Count => 2..=2,
         };
         match self {
@@ -275,7 +277,11 @@ impl AggregateFunction {
     #[must_use]
     pub fn by_name(name: &str, distinct: bool) -> Option<&'static Self> {
         let is_it = |known: &&str| known.eq_ignore_ascii_case(name);
-        let mut functions = AGGREGATES.iter().filter(|function| (function.form == Form::Distinct) == distinct);
+        let mut functions = AGGREGATES.iter().filter(|function| match function.form {
+            Form::Distinct => distinct,
+            Form::Set => true,
+            _ => !distinct,
+        });
         functions.find(|function| is_it(&function.name) || function.aliases.iter().any(is_it)).copied()
     }
 
@@ -283,7 +289,7 @@ impl AggregateFunction {
     #[must_use]
     pub fn usage(&self) -> String {
         let inside = match self.form {
-            Form::Column | Form::Rows | Form::InOrder => "x",
+            Form::Column | Form::Set | Form::Rows | Form::InOrder => "x",
             Form::Distinct => "distinct x",
             Form::Fraction => "x, 0.9",
             Form::Pair => "x, y",

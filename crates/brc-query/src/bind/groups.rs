@@ -8,7 +8,7 @@ use crate::functions::cast::is_exact_number;
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::sql::expression::Expression;
 use crate::sql::suggestions::{IN_BRC_SQL, unknown_function};
-use crate::sql::{Call, Kind, Literal, Syntax};
+use crate::sql::{Call, Kind, Literal, Syntax, SyntaxError};
 use brc_core::{Field, LogicalType};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -82,14 +82,49 @@ impl<'a> GroupScope<'a> {
         function: &'static AggregateFunction,
         position: usize,
     ) -> Result {
+        let (arguments, parameter) = self.arguments(expression, call, function, position)?;
+        let mut columns: Vec<usize> = Vec::with_capacity(arguments.len());
+        for (place, argument) in arguments.into_iter().enumerate() {
+            let name = call.shown.get(place).map_or(function.name, String::as_str);
+            columns.push(self.inputs.position(name, argument));
+        }
+        if function.form.is_in_row_order() {
+            columns.push(self.inputs.of(Source::RowNumber));
+        }
+        let output = AggregateCall { function, columns, parameter };
+        let bound = output.bind(self.inputs.fields()).map_err(|needed| {
+            let place = call.arguments.first().map_or(position, |argument| argument.position);
+            self.unsuitable(expression, call, &output.columns, needed, place)
+        })?;
+        let column = match self.columns.entry(output) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let name = new.key().name(self.inputs.fields());
+                self.fields.push(Field { name, logical_type: bound.output, nullable: function.form != Form::Rows });
+                self.outputs.push(new.key().clone());
+                *new.insert(self.fields.len() - 1)
+            }
+        };
+        let field = &self.fields[column];
+        Ok(Typed::column(column, field.logical_type, field.nullable))
+    }
+
+    /// What an aggregate is computed of, null where its filter is not true; and the constant that it takes besides.
+    fn arguments(
+        &self,
+        expression: &Expression,
+        call: &Call,
+        function: &AggregateFunction,
+        position: usize,
+    ) -> Result<(Vec<Typed>, Option<String>)> {
         let mut scope = self.rows;
         let mut binder = Binder { expression, scope: &mut scope };
         let mut arguments = call.arguments.iter().map(|argument| binder.bind(argument)).collect::<Result<Vec<_>>>()?;
         let filter = call.filter.as_deref().map(|filter| binder.truth(filter)).transpose()?;
-        let parameter = function.form.parameter(&arguments).map_err(|needed| {
-            let name = &call.name;
-            expression.error(format!("'{name}' {needed}"), position)
-        })?;
+        let parameter = function
+            .form
+            .parameter(&arguments)
+            .map_err(|needed| expression.error(format!("'{}' {needed}", call.name), position))?;
         arguments.truncate(function.form.columns());
         if function.form == Form::Numbers && arguments.iter().any(|it| it.logical_type.is_float()) {
             let numbers = arguments.into_iter().zip(&call.arguments);
@@ -104,42 +139,29 @@ impl<'a> GroupScope<'a> {
             let node = Node::Case { branches: vec![(filter, first)], otherwise: None };
             arguments.insert(0, Typed { node, logical_type, nullable: true });
         }
-        let mut columns: Vec<usize> = Vec::with_capacity(arguments.len());
-        for (place, argument) in arguments.into_iter().enumerate() {
-            let name = call.shown.get(place).map_or(function.name, String::as_str);
-            columns.push(self.inputs.position(name, argument));
-        }
-        if function.form.is_in_row_order() {
-            columns.push(self.inputs.of(Source::RowNumber));
-        }
-        let output = AggregateCall { function, columns, parameter };
-        let bound = output.bind(self.inputs.fields()).map_err(|needed| {
-            let fields = self.inputs.fields();
-            let found = output.columns.first().and_then(|&column| fields.get(column));
-            let found = found.map(|field| match field.logical_type {
-                LogicalType::Bool if needed.ends_with("of numbers") => {
-                    ", found bool; count(*) filter (where x) counts where it is true".to_owned()
-                }
-                other => format!(", found {other}"),
-            });
-            let found = found.unwrap_or_default();
-            let place = call.arguments.first().map_or(position, |argument| argument.position);
-            let is_text =
-                |column: &usize| fields.get(*column).is_some_and(|field| field.logical_type == LogicalType::String);
-            let columns = output.columns.iter().copied().filter(is_text).collect();
-            expression.error(format!("'{}' needs {needed}{found}", call.name), place).of_types(columns)
-        })?;
-        let column = match self.columns.entry(output) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => {
-                let name = new.key().name(self.inputs.fields());
-                self.fields.push(Field { name, logical_type: bound.output, nullable: function.form != Form::Rows });
-                self.outputs.push(new.key().clone());
-                *new.insert(self.fields.len() - 1)
+        Ok((arguments, parameter))
+    }
+
+    /// The error for columns of which an aggregate cannot be computed.
+    fn unsuitable(
+        &self,
+        expression: &Expression,
+        call: &Call,
+        columns: &[usize],
+        needed: &str,
+        place: usize,
+    ) -> SyntaxError {
+        let fields = self.inputs.fields();
+        let found = match columns.first().and_then(|&column| fields.get(column)) {
+            Some(field) if field.logical_type == LogicalType::Bool && needed.ends_with("of numbers") => {
+                ", found bool; count(*) filter (where x) counts where it is true".to_owned()
             }
+            Some(field) => format!(", found {}", field.logical_type),
+            None => String::new(),
         };
-        let field = &self.fields[column];
-        Ok(Typed::column(column, field.logical_type, field.nullable))
+        let is_text = |column: &usize| fields.get(*column).is_some_and(|it| it.logical_type == LogicalType::String);
+        let texts = columns.iter().copied().filter(is_text).collect();
+        expression.error(format!("'{}' needs {needed}{found}", call.name), place).of_types(texts)
     }
 }
 
@@ -184,23 +206,13 @@ impl Scope for GroupScope<'_> {
     }
 }
 
-/// Aggregates of distinct values that are the same as those of all values.
-const IGNORE_DUPLICATES: [&str; 5] = ["min", "max", "bool_and", "bool_or", "approx_count_distinct"];
-
 /// The aggregate that a call is of, if it is of one.
 fn aggregate_of(expression: &Expression, call: &Call, position: usize) -> Result<Option<&'static AggregateFunction>> {
     match AggregateFunction::by_name(&call.name, call.distinct) {
         Some(function) => Ok(Some(function)),
-        None if call.distinct
-            && let Some(function) = AggregateFunction::by_name(&call.name, false) =>
-        {
-            match IGNORE_DUPLICATES.contains(&function.name) {
-                true => Ok(Some(function)),
-                false => {
-                    let message = format!("'{}' of distinct values is not supported; {IN_BRC_SQL}", call.name);
-                    Err(expression.error(message, position))
-                }
-            }
+        None if call.distinct && AggregateFunction::by_name(&call.name, false).is_some() => {
+            let message = format!("'{}' of distinct values is not supported; {IN_BRC_SQL}", call.name);
+            Err(expression.error(message, position))
         }
         None if !call::is_function(&call.name) => Err(expression.error(unknown_function(&call.name), position)),
         None => Ok(None),
@@ -212,8 +224,7 @@ pub(crate) fn has_aggregates(syntax: &Syntax) -> bool {
     let mut found = false;
     syntax.walk(&mut |part| {
         if let Kind::Call(call) = &part.kind {
-            found |= AggregateFunction::by_name(&call.name, call.distinct).is_some()
-                || AggregateFunction::by_name(&call.name, false).is_some();
+            found |= [call.distinct, false].iter().any(|&it| AggregateFunction::by_name(&call.name, it).is_some());
         }
     });
     found

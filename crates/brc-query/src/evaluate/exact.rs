@@ -9,7 +9,7 @@ use crate::functions::Exact as Operator;
 use crate::functions::typed::{Node, Scalar, Typed};
 use crate::values::error::EvalError;
 use crate::values::view::both_valid;
-use brc_core::{Array, Batch, BitmapBuffer, Data, Integers};
+use brc_core::{Array, Batch, BitmapBuffer, Data, Integers, LogicalType};
 use brc_kernels::arithmetic::{Line, Operation, append, combine, combine_with, scale};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
@@ -20,6 +20,8 @@ const BLOCK: usize = 512;
 
 pub(super) struct Exact {
     tree: Tree,
+    /// Between which two values those of its type lie, or those of 64 bits.
+    output: (i64, i64),
     /// What is no such operation itself.
     leaves: Vec<Step>,
     /// Computes it where 64 bits may not suffice.
@@ -40,30 +42,36 @@ impl Exact {
     /// of.
     pub(super) fn step(typed: &Typed, step: impl Fn(&Typed) -> Step, otherwise: Step) -> Step {
         let mut leaves = Vec::new();
-        let tree = Tree::of(typed, &mut |leaf: &Typed| {
+        let tree = Tree::operation(typed, &mut |leaf: &Typed| {
             leaves.push(step(leaf));
             leaves.len() - 1
         });
-        match tree {
-            Some(tree @ (Tree::Linear { .. } | Tree::Combined { .. })) => {
+        match (tree, typed.logical_type.bounds()) {
+            (Some(tree @ (Tree::Linear { .. } | Tree::Combined { .. })), Some((min, max))) => {
+                let output = (min.max(i64::MIN.into()) as i64, max.min(i64::MAX.into()) as i64);
                 let spare = vec![Vec::with_capacity(BLOCK); tree.depth()];
-                Step::Exact(Box::new(Self { tree, leaves, otherwise, spare }))
+                Step::Exact(Box::new(Self { tree, output, leaves, otherwise, spare }))
             }
-            Some(Tree::Leaf(_) | Tree::Constant(_)) | None => otherwise,
+            (_, _) => otherwise,
         }
     }
 
     pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Evaluated<'a>, EvalError> {
         let leaves = self.leaves.iter_mut().map(|leaf| leaf.run(frame)).collect::<Result<Vec<_>, _>>()?;
-        match compute(&self.tree, frame, &leaves, &mut self.spare) {
+        match compute((&self.tree, self.output), frame, &leaves, &mut self.spare) {
             Some(array) => Ok(Evaluated::Array(array)),
             None => self.otherwise.run(frame),
         }
     }
 }
 
-/// The values of all rows; `None` if 64 bits may not suffice.
-fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Evaluated<'_>], spare: &mut [Vec<i64>]) -> Option<Array> {
+/// The values of all rows; `None` if 64 bits, or the type, may not suffice.
+fn compute(
+    (tree, output): (&Tree, (i64, i64)),
+    frame: &Frame<'_, '_>,
+    leaves: &[Evaluated<'_>],
+    spare: &mut [Vec<i64>],
+) -> Option<Array> {
     let Batch { rows, .. } = frame.batch;
     let columns: Vec<_> = leaves.iter().map(Evaluated::column).collect();
     let integers = columns.iter().map(|column| match column.data {
@@ -72,9 +80,10 @@ fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Evaluated<'_>], spare: 
     });
     let integers = integers.collect::<Option<Vec<_>>>()?;
     let of_types = integers.iter().map(type_bounds).collect::<Option<Vec<_>>>()?;
-    if tree.bounds(&of_types).is_none() {
+    let fits = |(min, max): (i64, i64)| output.0 <= min && max <= output.1;
+    if !tree.bounds(&of_types).is_some_and(fits) {
         let of_values = integers.iter().map(|&values| integer_bounds(frame.level, values));
-        tree.bounds(&of_values.collect::<Option<Vec<_>>>()?)?;
+        tree.bounds(&of_values.collect::<Option<Vec<_>>>()?).filter(|&bounds| fits(bounds))?;
     }
     let mut validity = BitmapBuffer::default();
     validity.push_values(rows);
@@ -99,22 +108,30 @@ fn type_bounds(integers: &Integers<'_>) -> Option<(i64, i64)> {
     }
 }
 
+/// The operation that an expression is, and of what.
+fn exact_of(typed: &Typed) -> Option<(Operator, &[Typed; 2])> {
+    let Node::Call { function, arguments } = &typed.node else { return None };
+    Some(((function.0.bind)(arguments).ok()?.exact?, arguments.first_chunk().filter(|_| arguments.len() == 2)?))
+}
+
 impl Tree {
-    /// The operations that an expression is of; `leaf` gives a number to what is none. `None` if something needs more
-    /// than 64 bits.
+    /// The operations that an expression is of; `leaf` gives a number to what is none, and to dates, which have fewer
+    /// values than 64 bits. `None` if something needs more than 64 bits.
     fn of(typed: &Typed, leaf: &mut impl FnMut(&Typed) -> usize) -> Option<Self> {
         if let Node::Literal(Some(Scalar::Integer(value))) = &typed.node {
             return i64::try_from(*value).ok().map(Self::Constant);
         }
-        if let Node::Call { function, arguments } = &typed.node
-            && let Some(Operator { operation, factors }) = (function.0.bind)(arguments).ok()?.exact
-            && let [one, other] = &arguments[..]
-        {
-            let one = Self::of(one, leaf)?.times(i64::try_from(factors[0]).ok()?)?;
-            let other = Self::of(other, leaf)?.times(i64::try_from(factors[1]).ok()?)?;
-            return one.combined(operation, other);
+        if typed.logical_type != LogicalType::Date && exact_of(typed).is_some() {
+            return Self::operation(typed, leaf);
         }
         typed.logical_type.fits_64_bits().then(|| Self::Leaf(leaf(typed)))
+    }
+
+    fn operation(typed: &Typed, leaf: &mut impl FnMut(&Typed) -> usize) -> Option<Self> {
+        let (Operator { operation, factors }, [one, other]) = exact_of(typed)?;
+        let one = Self::of(one, leaf)?.times(i64::try_from(factors[0]).ok()?)?;
+        let other = Self::of(other, leaf)?.times(i64::try_from(factors[1]).ok()?)?;
+        one.combined(operation, other)
     }
 
     fn times(self, factor: i64) -> Option<Self> {

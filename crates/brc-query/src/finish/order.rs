@@ -84,61 +84,73 @@ pub(crate) fn sorted(
     limit: Option<u64>,
     threads: usize,
 ) -> Result<Vec<(u32, u32)>> {
-    let compare = |one: &Entry, other: &Entry| {
-        one.0.cmp(&other.0).then_with(|| {
-            let parts = [one, other].map(|entry| &parts[entry.1 as usize]);
-            let order = parts[0].compare(one.2 as usize, parts[1], other.2 as usize);
-            order.then((one.1, one.2).cmp(&(other.1, other.2)))
-        })
-    };
     let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     if are_in_order(parts) {
         let rows_of = |(part, it): (u32, &SortedPart<'_>)| (0..it.rows as u32).map(move |row| (part, row));
         return Ok((0..).zip(parts).flat_map(rows_of).skip(skipped).take(limit).collect());
     }
-    let wanted = limit.saturating_add(skipped);
-    // Only those that are wanted need to be sorted.
-    let cut = |entries: &mut Vec<Entry>| -> Result<()> {
-        if wanted > 0 && wanted < entries.len() {
+    let first = First { parts, wanted: limit.saturating_add(skipped) };
+    let found = parallel::try_map(parts.len(), threads, |part| first.of_part(part))?;
+    let all = found.into_iter().reduce(|mut all, part| {
+        all.extend_from_slice(&part);
+        all
+    });
+    let mut entries = all.unwrap_or_default();
+    first.cut(&mut entries)?;
+    sort(&mut entries, threads, &|one, other| first.compare(one, other))?;
+    Ok(entries.into_iter().skip(skipped).map(|(_, part, row)| (part, row)).collect())
+}
+
+/// Finds the first rows of the order, without sorting the others.
+struct First<'a> {
+    parts: &'a [SortedPart<'a>],
+    wanted: usize,
+}
+
+impl First<'_> {
+    fn compare(&self, one: &Entry, other: &Entry) -> Ordering {
+        one.0.cmp(&other.0).then_with(|| {
+            let parts = [one, other].map(|entry| &self.parts[entry.1 as usize]);
+            let order = parts[0].compare(one.2 as usize, parts[1], other.2 as usize);
+            order.then((one.1, one.2).cmp(&(other.1, other.2)))
+        })
+    }
+
+    /// Keeps those that are wanted, in any order.
+    fn cut(&self, entries: &mut Vec<Entry>) -> Result<()> {
+        if self.wanted > 0 && self.wanted < entries.len() {
             // Rows themselves are only compared where their prefixes are the same as the last one's.
-            let (_, &mut (last, ..), _) = entries.select_nth_unstable_by_key(wanted - 1, |entry| entry.0);
+            let (_, &mut (last, ..), _) = entries.select_nth_unstable_by_key(self.wanted - 1, |entry| entry.0);
             entries.retain(|entry| entry.0 <= last);
-            if wanted < entries.len() {
-                select_by(entries, wanted - 1, compare)?;
+            if self.wanted < entries.len() {
+                select_by(entries, self.wanted - 1, |one, other| self.compare(one, other))?;
             }
         }
-        entries.truncate(wanted);
+        entries.truncate(self.wanted);
         Ok(())
-    };
-    // Of many rows, few of which are wanted, hardly any is kept for longer than it takes to see that.
-    let most = wanted.saturating_mul(2).max(MIN_ENTRIES_TO_PRUNE);
-    let of_part = |part: usize| {
-        let mut entries: Vec<Entry> = Vec::with_capacity(parts[part].rows.min(most));
+    }
+
+    /// The rows of a part that may be wanted.
+    fn of_part(&self, part: usize) -> Result<Vec<Entry>> {
+        // Of many rows, few of which are wanted, hardly any is kept for longer than it takes to see that.
+        let most = self.wanted.saturating_mul(2).max(MIN_ENTRIES_TO_PRUNE);
+        let mut entries: Vec<Entry> = Vec::with_capacity(self.parts[part].rows.min(most));
         let mut last = u128::MAX;
         let mut done = Ok(());
-        parts[part].each_prefix(|row, prefix| {
+        self.parts[part].each_prefix(|row, prefix| {
             if prefix <= last {
                 entries.push((prefix, part as u32, row as u32));
             }
             if entries.len() >= most && done.is_ok() {
-                done = cut(&mut entries);
+                done = self.cut(&mut entries);
                 last = entries.iter().map(|entry| entry.0).max().unwrap_or(last);
             }
         });
         done?;
-        cut(&mut entries)?;
+        self.cut(&mut entries)?;
         Ok(entries)
-    };
-    let found = parallel::try_map(parts.len(), threads, of_part)?;
-    let mut entries = found.into_iter().reduce(|mut all, part| {
-        all.extend_from_slice(&part);
-        all
-    });
-    let mut entries = entries.take().unwrap_or_default();
-    cut(&mut entries)?;
-    sort(&mut entries, threads, &compare)?;
-    Ok(entries.into_iter().skip(skipped).map(|(_, part, row)| (part, row)).collect())
+    }
 }
 
 /// Sorts by several threads, each of which has a range of the order.

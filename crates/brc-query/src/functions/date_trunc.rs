@@ -40,12 +40,12 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         _ => return refuse(0, "needs year, quarter, month, week, day, hour, minute or second"),
     };
     let starts = ByDay::new(clock, move |days| day(days).checked_mul(clock.per_day));
-    Ok(Bound::new(output, move |views, rows| {
-        starts.rows(&views[1], rows, |value| {
-            let value = Value::Integer(value.into()).to_text(output);
-            EvalError::Value(format!("the start of the period of {value} is out of range for {output}"))
-        })
-    }))
+    Ok(Bound::new(output, move |views, rows| starts.rows(&views[1], rows, |value| out_of_range(value, output))))
+}
+
+fn out_of_range(value: i64, output: LogicalType) -> EvalError {
+    let value = Value::Integer(value.into()).to_text(output);
+    EvalError::Value(format!("the start of the period of {value} is out of range for {output}"))
 }
 
 /// This many parts of a day.
@@ -54,7 +54,7 @@ fn parts(output: LogicalType, clock: Clock, parts: i64) -> Result<Bound, Mismatc
     Ok(Bound::new(output, move |views, rows| {
         rows.narrow(|row| {
             let value = views[1].narrow(row);
-            Ok(value - value.rem_euclid(units))
+            value.checked_sub(value.rem_euclid(units)).ok_or_else(|| out_of_range(value, output))
         })
     }))
 }

@@ -7,8 +7,8 @@ use crate::sql::suggestions::{unknown_function, unknown_operator};
 use crate::values::number::Number;
 use brc_core::Comparison;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, Interval, Spanned, TrimWhereField,
-    TypedString, UnaryOperator, Value,
+    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType, DateTimeField, Expr, Ident, Interval, Spanned,
+    TrimWhereField, TypedString, UnaryOperator, Value,
 };
 
 /// Turns the parts of one expression into ours.
@@ -53,16 +53,10 @@ impl Converter<'_> {
             Expr::UnaryOp { op, expr } => return self.unary(op, *expr, position),
             Expr::IsNull(inner) => Kind::IsNull(self.boxed(*inner)?),
             Expr::IsNotNull(inner) => not(Kind::IsNull(self.boxed(*inner)?), position),
-            Expr::IsTrue(inner) => Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(false, position)])),
-            Expr::IsNotTrue(inner) => {
-                not(Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(false, position)])), position)
-            }
-            Expr::IsNotFalse(inner) => {
-                Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(true, position)]))
-            }
-            Expr::IsFalse(inner) => {
-                not(Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(true, position)])), position)
-            }
+            Expr::IsTrue(inner) => self.or_if_null(*inner, false, position)?,
+            Expr::IsNotTrue(inner) => not(self.or_if_null(*inner, false, position)?, position),
+            Expr::IsNotFalse(inner) => self.or_if_null(*inner, true, position)?,
+            Expr::IsFalse(inner) => not(self.or_if_null(*inner, true, position)?, position),
             Expr::IsNotDistinctFrom(one, other) => self.are_same(*one, *other, position)?,
             Expr::IsDistinctFrom(one, other) => not(self.are_same(*one, *other, position)?, position),
             Expr::InList { expr, list, negated } => self.in_list(*expr, list, negated, position)?,
@@ -80,28 +74,32 @@ impl Converter<'_> {
             Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.map(|operand| *operand), conditions, else_result.map(|result| *result))?
             }
-            Expr::Cast { kind, expr, data_type, format: None } => {
-                let Some(logical_type) = types::logical_type(&data_type) else {
-                    return self
-                        .refuse(format!("the type {data_type}"), position)
-                        .map_err(|error| error.with_hint(&format!(" (types: {})", types::FORMS)));
-                };
-                let attempt = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
-                Kind::Cast { inner: self.boxed(*expr)?, logical_type, attempt }
+            Expr::Cast { kind, expr, data_type, format: None } => self.cast(&kind, *expr, &data_type, position)?,
+            Expr::Function(function) => self.choice(function, position)?,
+            other => self.special_call(other, position)?,
+        };
+        Ok(Syntax { kind, position })
+    }
+
+    /// Functions that have a syntax of their own in SQL.
+    fn special_call(&self, expression: Expr, position: usize) -> Converted<Kind> {
+        let (name, arguments) = match expression {
+            Expr::Extract { field, expr, .. } => {
+                let unit = Kind::Literal(Literal::Text(field.to_string().to_lowercase().into_bytes()));
+                ("extract", vec![Syntax { kind: unit, position }, self.expression(*expr)?])
             }
-            Expr::Extract { field, expr, .. } => self.extract(&field, *expr, position)?,
             Expr::Substring { expr, substring_from, substring_for, .. } => {
                 let one = Syntax { kind: Kind::Literal(Literal::Number(Number::new("1"))), position };
                 let from = substring_from.map(|from| self.expression(*from)).transpose()?.unwrap_or(one);
                 let mut arguments = vec![self.expression(*expr)?, from];
                 arguments.extend(substring_for.map(|length| self.expression(*length)).transpose()?);
-                Kind::Call(call("substr", arguments))
+                ("substr", arguments)
             }
             Expr::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                Kind::Call(call("ceil", vec![self.expression(*expr)?]))
+                ("ceil", vec![self.expression(*expr)?])
             }
             Expr::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                Kind::Call(call("floor", vec![self.expression(*expr)?]))
+                ("floor", vec![self.expression(*expr)?])
             }
             Expr::Trim { trim_where, trim_what, expr, trim_characters } => {
                 let more = trim_what.map(|what| *what).into_iter().chain(trim_characters.into_iter().flatten());
@@ -110,37 +108,34 @@ impl Converter<'_> {
                     Some(TrimWhereField::Trailing) => "rtrim",
                     Some(TrimWhereField::Both) | None => "trim",
                 };
-                Kind::Call(call(name, self.all([*expr].into_iter().chain(more).collect())?))
+                (name, self.all([*expr].into_iter().chain(more).collect())?)
             }
             Expr::AtTimeZone { timestamp, time_zone } => {
-                Kind::Call(call("timezone", vec![self.expression(*time_zone)?, self.expression(*timestamp)?]))
+                ("timezone", vec![self.expression(*time_zone)?, self.expression(*timestamp)?])
             }
-            Expr::Position { expr, r#in } => {
-                Kind::Call(call("strpos", vec![self.expression(*r#in)?, self.expression(*expr)?]))
-            }
-            Expr::Function(function) => self.choice(function, position)?,
-            Expr::RLike { regexp, .. } => {
-                return Err(self.no_operator(if regexp { "regexp" } else { "rlike" }, position));
-            }
-            Expr::SimilarTo { .. } => return Err(self.no_operator("similar to", position)),
-            Expr::Convert { .. } => return Err(self.no_function("convert", position)),
-            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-                return Err(SyntaxError::new(SUBQUERY, position, self.source));
-            }
-            Expr::Tuple(_) => {
-                let message = "several expressions in parentheses are not one; write a, b, or a = 1 and b = 2";
-                return Err(SyntaxError::new(message, position, self.source));
-            }
-            Expr::Array(array) => {
-                let message = match array.elem.iter().all(|part| matches!(part, Expr::Value(_))) {
-                    true => "lists are not supported; write one call for each of the values",
-                    false => "write names in double quotes, not in brackets: \"wind speed\"",
-                };
-                return Err(SyntaxError::new(message, position, self.source));
-            }
-            other => return self.refuse(format!("'{}'", shortened(&other.to_string())), position),
+            Expr::Position { expr, r#in } => ("strpos", vec![self.expression(*r#in)?, self.expression(*expr)?]),
+            other => return Err(self.unsupported(&other, position)),
         };
-        Ok(Syntax { kind, position })
+        Ok(Kind::Call(call(name, arguments)))
+    }
+
+    /// The error for what is parsed but has no meaning here, with what to write instead where there is such.
+    fn unsupported(&self, expression: &Expr, position: usize) -> SyntaxError {
+        let message = match expression {
+            Expr::RLike { regexp, .. } => unknown_operator(if *regexp { "regexp" } else { "rlike" }),
+            Expr::SimilarTo { .. } => unknown_operator("similar to"),
+            Expr::Convert { .. } => unknown_function("convert"),
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => SUBQUERY.to_owned(),
+            Expr::Tuple(_) => {
+                "several expressions in parentheses are not one; write a, b, or a = 1 and b = 2".to_owned()
+            }
+            Expr::Array(array) if array.elem.iter().all(|part| matches!(part, Expr::Value(_))) => {
+                "lists are not supported; write one call for each of the values".to_owned()
+            }
+            Expr::Array(_) => "write names in double quotes, not in brackets: \"wind speed\"".to_owned(),
+            other => format!("'{}' is not supported", shortened(&other.to_string())),
+        };
+        SyntaxError::new(message, position, self.source)
     }
 
     pub(super) fn boxed(&self, expression: Expr) -> Converted<Box<Syntax>> {
@@ -260,9 +255,19 @@ impl Converter<'_> {
         Ok(Kind::Case { operand, branches, otherwise })
     }
 
-    fn extract(&self, field: &DateTimeField, operand: Expr, position: usize) -> Converted<Kind> {
-        let unit = Kind::Literal(Literal::Text(field.to_string().to_lowercase().into_bytes()));
-        Ok(Kind::Call(call("extract", vec![Syntax { kind: unit, position }, self.expression(operand)?])))
+    fn cast(&self, kind: &CastKind, operand: Expr, data_type: &DataType, position: usize) -> Converted<Kind> {
+        let Some(logical_type) = types::logical_type(data_type) else {
+            let hint = format!(" (types: {})", types::FORMS);
+            return self.refuse(format!("the type {data_type}"), position).map_err(|error| error.with_hint(&hint));
+        };
+        let attempt = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+        Ok(Kind::Cast { inner: self.boxed(operand)?, logical_type, attempt })
+    }
+
+    /// The value of a condition, or the given one where it is null.
+    fn or_if_null(&self, condition: Expr, value: bool, position: usize) -> Converted<Kind> {
+        let value = Syntax { kind: Kind::Literal(Literal::Bool(value)), position };
+        Ok(Kind::Call(call("coalesce", vec![self.expression(condition)?, value])))
     }
 
     fn value(&self, value: Value, position: usize) -> Converted<Literal> {
@@ -321,10 +326,6 @@ impl Converter<'_> {
 
 pub(super) fn call(name: &str, arguments: Vec<Syntax>) -> Call {
     Call { name: name.to_owned(), distinct: false, arguments, shown: Vec::new(), filter: None }
-}
-
-fn truth(value: bool, position: usize) -> Syntax {
-    Syntax { kind: Kind::Literal(Literal::Bool(value)), position }
 }
 
 fn not(kind: Kind, position: usize) -> Kind {

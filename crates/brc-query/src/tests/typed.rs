@@ -191,7 +191,8 @@ impl Question {
             if function.form == Form::Rows {
                 all.push((place, None));
             }
-            let known = matches!(function.form, Form::Column | Form::Rows | Form::Distinct | Form::Fraction);
+            let known =
+                matches!(function.form, Form::Column | Form::Set | Form::Rows | Form::Distinct | Form::Fraction);
             let known = known && function.name != "approx_count_distinct";
             let fits = |&column: &usize| known && (function.bind)(&[&field(column)]).is_ok();
             all.extend((0..COLUMNS.len()).filter(fits).map(|column| (place, Some(column))));

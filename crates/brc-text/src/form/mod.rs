@@ -243,7 +243,7 @@ impl TableForms {
     pub fn of_column(&self, name: &str) -> GivenForms {
         let last = |is_it: fn(&TimeForm) -> bool| {
             let of = |own: &Option<String>| own.as_ref().is_none_or(|own| own == name);
-            let times = self.times.iter().rev().filter(|(own, form)| of(own) && is_it(form));
+            let times = self.times.iter().filter(|(own, form)| of(own) && is_it(form));
             times.max_by_key(|(own, _)| own.is_some()).map(|(_, form)| *form)
         };
         GivenForms {

@@ -182,6 +182,7 @@ impl<'t> Reader<'t> {
             (None, Some(hour @ 1..=12), Some(is_afternoon)) => Some(hour % 12 + if is_afternoon { 12 } else { 0 }),
             (None, Some(_), _) => return None,
             (Some(24..), ..) => return None,
+            (Some(hour), _, Some(is_afternoon)) if (hour >= 12) != is_afternoon => return None,
             (hour, ..) => hour,
         };
         let seconds = hour.map(|hour| (hour * 60 + minute) * 60 + second);

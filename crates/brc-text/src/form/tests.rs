@@ -71,6 +71,28 @@ fn usual_dates_are_accepted_by_forms_that_start_like_them() {
 }
 
 #[test]
+fn hours_of_24_must_match_halves_of_the_day() {
+    let read = |text| read("%H:%M %p", text, LogicalType::Time { unit: TimeUnit::Second });
+    assert!(read("13:05 PM").is_some() && read("11:05 AM").is_some());
+    assert_eq!([read("01:05 PM"), read("13:05 AM")], [None, None]);
+}
+
+#[test]
+fn later_forms_take_precedence() {
+    let form = |text: &str| text.parse::<TimeForm>().unwrap();
+    let [first, second, own] = ["%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y"].map(form);
+    let of_all = |times: &[(Option<&str>, TimeForm)]| TableForms {
+        times: times.iter().map(|(name, form)| (name.map(str::to_owned), *form)).collect(),
+        ..TableForms::default()
+    };
+    let of = |times: &[(Option<&str>, TimeForm)], name: &str| of_all(times).of_column(name).date;
+    assert_eq!(of(&[(None, first), (None, second)], "d"), Some(second));
+    assert_eq!(of(&[(Some("d"), first), (Some("d"), second)], "d"), Some(second));
+    assert_eq!(of(&[(Some("d"), own), (None, first)], "d"), Some(own));
+    assert_eq!(of(&[(Some("d"), own), (None, first)], "e"), Some(first));
+}
+
+#[test]
 fn numbers_round_trip_with_separators() {
     let amount = LogicalType::decimal(2);
     for (form, text, usual) in [

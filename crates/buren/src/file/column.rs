@@ -227,8 +227,9 @@ impl<'r> ScanColumn<'r> {
             Some(Bounds::Numbers { min, max }) => (min as i64, max as i64),
             Some(Bounds::Strings { .. }) | None => (i64::MIN, i64::MAX),
         };
-        self.validity.load(reader.source(), &chunk.run_index, location, cost)?;
-        let mut bytes = self.validity.bytes();
+        let mut buffer = BlockBuffer::default();
+        buffer.load(reader.source(), &chunk.run_index, location, cost)?;
+        let mut bytes = buffer.bytes();
         let read = self.run_index.read(&mut bytes, &runs.lengths, part, bounds, chunk.nulls > 0, wanted);
         let is_whole = || if bytes.is_empty() { Ok(()) } else { Err("it is longer than its arrays") };
         read.and_then(|()| is_whole()).map_err(|reason| reader.corrupt(location, reason))

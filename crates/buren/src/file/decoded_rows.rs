@@ -154,12 +154,12 @@ impl DecodedRows {
         self.validity.len()
     }
 
-    /// All values, if they are integers of at most 64 bits; otherwise empty.
-    pub(super) fn integers(&self) -> Vec<i64> {
+    /// The values of some rows, if they are integers of at most 64 bits; otherwise empty.
+    pub(super) fn integers(&self, rows: Range<usize>) -> Vec<i64> {
         match &self.values {
-            DecodedValues::I16(values) => values.iter().map(|&value| value.into()).collect(),
-            DecodedValues::I32(values) => values.iter().map(|&value| value.into()).collect(),
-            DecodedValues::I64(values) => values.clone(),
+            DecodedValues::I16(values) => values[rows].iter().map(|&value| value.into()).collect(),
+            DecodedValues::I32(values) => values[rows].iter().map(|&value| value.into()).collect(),
+            DecodedValues::I64(values) => values[rows].to_vec(),
             DecodedValues::Nothing
             | DecodedValues::I128(_)
             | DecodedValues::Floats(_)

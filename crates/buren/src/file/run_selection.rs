@@ -208,18 +208,15 @@ impl FileScanner<'_> {
     /// Delivers the statistics of some runs.
     fn summarise_runs(&self, part: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
         let lengths = &self.runs.runs.lengths[part.clone()];
-        let (codes, numbers) = (self.runs.key.values().codes(), self.runs.key.values().integers());
-        let sums: Vec<i128> = match numbers.is_empty() {
-            true => Vec::new(),
-            false => part.clone().map(|run| i128::from(numbers[run]) * i128::from(lengths[run - part.start])).collect(),
-        };
+        let (codes, numbers) = (self.runs.key.values().codes(), self.runs.key.values().integers(part.clone()));
+        let products = numbers.iter().zip(lengths).map(|(&number, &rows)| i128::from(number) * i128::from(rows));
+        let sums: Vec<i128> = products.collect();
         let mut columns = Vec::with_capacity(self.columns.len());
         for (position, column) in self.columns.iter().enumerate() {
             columns.push(match self.key_of(position) {
                 None => ColumnSummary::Numbers(column.run_index.of_runs(part.clone())),
                 Some(_) if codes.is_empty() => {
-                    let values = &numbers[part.clone()];
-                    ColumnSummary::Numbers(Numbers { min: values, max: values, sum: Sums::Wide(&sums) })
+                    ColumnSummary::Numbers(Numbers { min: &numbers, max: &numbers, sum: Sums::Wide(&sums) })
                 }
                 Some(key) => ColumnSummary::Codes { codes: &codes[part.clone()], dictionary: key.dictionary() },
             });

@@ -167,7 +167,7 @@ impl Reader {
         let mut scan = ScanColumn::new(self, column);
         let rows = DecodedRows::read(&mut scan, index, Some(runs), cost)?;
         scan.read_run_index(runs, 0..runs.len(), Detail::All, cost)?;
-        let (values, stored) = (rows.integers(), &scan.run_index);
+        let (values, stored) = (rows.integers(0..rows.len()), &scan.run_index);
         let is_sound = |run: usize| {
             let valid = runs.rows_of(run..run + 1).filter(|&row| rows.is_valid(row)).map(|row| values[row]);
             let found: Statistics = valid.collect();
