@@ -48,7 +48,7 @@ fn reasons(table: &dyn Table, doubtful: &[DoubtfulText], is_wanted: fn(&TextReas
         if index < read_again {
             return table.why_text(*column).ok()?.filter(is_wanted).map(|reason| reason.of(name));
         }
-        let (named, part) = (identifier::in_list(name), if *has_slips { "nearly all" } else { "most" });
+        let (named, part) = (identifier::in_option(name), if *has_slips { "nearly all" } else { "most" });
         Some(format!(
             "'{name}' is text, but {part} of its first values are {expected}; --type '{named}={expected}' --rejects FILE \
              sets the rows of the others aside"
@@ -109,7 +109,7 @@ fn undecided(columns: &[Column<'_>]) -> Vec<String> {
 fn unfit(columns: &[Column<'_>]) -> Vec<String> {
     let formats = columns.iter().filter_map(|(name, changes)| Some((name, changes.unfit_format.as_ref()?)));
     let line = |(name, format): (&&str, &String)| {
-        let column = identifier::in_list(name);
+        let column = identifier::in_option(name);
         format!(
             "'{name}' is not read in the format '{format}', because some values do not fit it; with --type '{column}=…' \
              they are errors, and --rejects FILE leaves them out"
@@ -122,17 +122,17 @@ fn unfit(columns: &[Column<'_>]) -> Vec<String> {
 fn pointed(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, _: &ColumnChanges| {
         format!(
-            "'{name}' is read with decimal points, but other columns have decimal commas; --decimal , reads its points as \
-             thousands separators"
+            "'{name}' is read with decimal points; if they separate thousands, so that 1.234 is 1234, --decimal , reads \
+             them so"
         )
     };
-    lines(columns, |changes| changes.points_beside_commas.into(), line, "may have points between thousands")
+    lines(columns, |changes| changes.doubtful_points.into(), line, "may have points between thousands")
 }
 
 /// The columns with separators in numbers whose meaning is assumed: one line each.
 fn separated(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
-        let column = identifier::in_list(name);
+        let column = identifier::in_option(name);
         let (reading, other) = match changes.assumed_separator {
             Some(AssumedSeparator::CommaOfList) => {
                 return format!(
@@ -156,7 +156,7 @@ fn separated(columns: &[Column<'_>]) -> Vec<String> {
 /// The columns of dates with years of two digits: one line each.
 fn short_years(columns: &[Column<'_>]) -> Vec<String> {
     let line = |name: &str, _: &ColumnChanges| {
-        let column = identifier::in_list(name);
+        let column = identifier::in_option(name);
         format!("the years of '{name}' have two digits, read as 1969 to 2068; --type '{column}=string' keeps the text")
     };
     lines(columns, |changes| changes.has_short_years.into(), line, "have years of two digits")

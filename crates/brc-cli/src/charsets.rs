@@ -30,7 +30,8 @@ fn can_be_read_again(table: &dyn Table) -> bool {
     std::fs::metadata(table.path()).is_ok_and(|found| found.is_file())
 }
 
-/// Whether any of the first values of a column is not UTF-8. Errors are ignored, since the query has reported them.
+/// Whether the first values of a column are in another charset than UTF-8, rather than UTF-8 with some other bytes. Errors
+/// are ignored, since the query has reported them.
 fn is_not_utf8(table: &dyn Table, column: &str) -> bool {
     let values = || -> Result<Vec<u8>> {
         let item = SelectItem::Expression { expression: Expression::column(column), alias: None };
@@ -40,5 +41,12 @@ fn is_not_utf8(table: &dyn Table, column: &str) -> bool {
         render(exact_format(), &plan, &rows, &mut values)?;
         Ok(values)
     };
-    values().is_ok_and(|values| str::from_utf8(&values).is_err())
+    values().is_ok_and(|values| {
+        let (mut characters, mut others) = (0, 0);
+        for chunk in values.utf8_chunks() {
+            characters += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
+            others += chunk.invalid().len();
+        }
+        others > characters
+    })
 }

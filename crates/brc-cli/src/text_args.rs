@@ -285,14 +285,14 @@ impl NamedForm {
 }
 
 fn time_form(text: &str) -> Result<NamedForm, String> {
+    let quoted = text.starts_with('"').then(|| identifier::unquote(text, '"')).flatten();
+    let named = quoted.and_then(|(name, length)| Some((name, text[length..].strip_prefix('=')?)));
     // If a percent sign precedes the first equals sign, the text is a format without a column name.
-    let (column, form) = match text.split_once('=') {
-        Some((name, form)) if !name.contains('%') => (Some(name), form),
-        _ => (None, text),
-    };
+    let plain = || text.split_once('=').filter(|(name, _)| !name.trim().is_empty() && !name.contains('%'));
+    let named = named.or_else(|| plain().map(|(name, form)| (name.trim().to_owned(), form)));
+    let (column, form) = named.map_or((None, text), |(name, form)| (Some(name), form));
     let form = form.parse().map_err(|error: FormError| error.to_string())?;
-    let column = column.map(|name| identifier::parse_list(name).map_err(|error| error.to_string())).transpose()?;
-    Ok(NamedForm { column: column.and_then(|names| names.into_iter().next()), form })
+    Ok(NamedForm { column, form })
 }
 
 /// Columns with their types.

@@ -408,7 +408,7 @@ fn a_comma_before_three_digits_is_ambiguous_beside_longer_numbers() {
     place.write("points.csv", "page;views;d\na;1500;2,5\nb;1.234;2,7\nc;5;3,1\n");
     noted(
         &place.run("convert points.csv p.buren"),
-        "'views' is read with decimal points, but other columns have decimal commas",
+        "'views' is read with decimal points; if they separate thousands, so that 1.234 is 1234, --decimal , reads them so",
     );
 }
 
@@ -817,5 +817,43 @@ fn numbers_that_name_columns_are_noted() {
     for question in ["select sum(\"2019\")", "select sum(\"2020\" * 2019)", "select country, 2019", "select sum(5)"] {
         let outcome = place.run_of(&["query", "t.csv", question]);
         assert!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{question}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn separators_that_may_mean_something_else_are_noted() {
+    let place = Place::new();
+    place.write("pairs.tsv", "CHROM\tAD\nchr1\t35,12\nchr1\t8,33\nchr2\t17,18\nchr2\t9,4\n");
+    noted(&place.run("convert pairs.tsv p.buren"), "'AD' is read with decimal commas (12,34 as 12.34)");
+    place.write("prices.tsv", "item\tprice\na\t35,12\nb\t8,30\nc\t17,18\n");
+    assert_eq!(place.run("convert prices.tsv q.buren").stderr.matches("note: ").count(), 0);
+    place.write("points.csv", "a;b\n1.234;2\n5.678;3\n");
+    noted(&place.run("convert points.csv r.buren"), "'a' is read with decimal points; if they separate thousands");
+    let sum = place.run_of(&["query", "points.csv", "select sum(a) as s", "--decimal", ",", "--format", "csv"]);
+    assert_eq!(sum.text(), "s\n6912\n");
+    place.write("fractions.csv", "a;b\n0.234;2\n5.678;3\n");
+    assert_eq!(place.run("convert fractions.csv s.buren").stderr.matches("note: ").count(), 0);
+    place.write("spaced.csv", "a,d\n1.5,1 234\n2.5,1 234 567\n3.5,12\n");
+    let spaced = place.run_of(&["query", "spaced.csv", "select sum(d) as s", "--format", "csv"]);
+    assert_eq!((spaced.stderr.clone(), spaced.text()), (String::new(), "s\n1235813\n".to_owned()));
+}
+
+#[test]
+fn hints_can_be_pasted_into_a_shell() {
+    let place = Place::new();
+    place.write("t.csv", "n,it's=%d\n1,05/06/2024\n2,07/08/2024\n");
+    let hint = r#"--date-format '"it'\''s=%d"=%d/%m/%Y'"#;
+    noted(&place.run("convert t.csv t.buren"), hint);
+    let read = place.run_of(&["cat", "t.csv", "--date-format", "\"it's=%d\"=%d/%m/%Y", "--to", "json"]);
+    assert!(read.text().contains("\"2024-06-05\""));
+}
+
+#[test]
+fn json_in_utf_16_is_refused_with_the_reason() {
+    let place = Place::new();
+    let text: Vec<u8> = "\u{feff}{\"id\":1}\n{\"id\":2}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for name in ["u.txt", "u.jsonl"] {
+        place.write(name, &text);
+        place.run(&format!("cat {name}")).fails_with(1, "is JSON in UTF-16, which is not read; iconv -f UTF-16");
     }
 }

@@ -40,6 +40,14 @@ pub fn in_list(name: &str) -> Cow<'_, str> {
     if plain { name.into() } else { quote(name).into() }
 }
 
+/// The name as in [`in_list`], for an option that is shown within a shell's single quotes. Names that contain `=` or `%` are
+/// quoted.
+#[must_use]
+pub fn in_option(name: &str) -> String {
+    let name = if name.contains(['=', '%']) { quote(name).into() } else { in_list(name) };
+    name.replace('\'', r"'\''")
+}
+
 /// The name in SQL syntax: quoted unless it is a plain lower-case word.
 #[must_use]
 pub fn in_sql(name: &str) -> Cow<'_, str> {
@@ -137,6 +145,7 @@ mod tests {
             assert_eq!(parse_list(&format!("x,{},y", in_list(name))).unwrap(), ["x", name, "y"]);
         }
         assert_eq!(in_list("a b"), "a b");
+        assert_eq!([in_option("it's"), in_option("b=c"), in_option("a b")], [r"it'\''s", "\"b=c\"", "a b"]);
         assert_eq!(in_list("a \"b\", c"), r#""a ""b"", c""#);
     }
 }

@@ -99,7 +99,7 @@ fn with_reasons(table: &dyn Table, mut message: String, columns: Vec<usize>) -> 
         let field = table.schema().fields().get(column);
         let Some(Field { name, .. }) = field else { continue };
         if table.assume(column, None) {
-            let named = identifier::in_list(name);
+            let named = identifier::in_option(name);
             message += &format!("\n'{name}' has no values, so its type is unknown; --type '{named}=int64' sets it");
         } else if let Some(reason) = table.why_text(column)? {
             message += &format!("\n{}", reason.of(name));

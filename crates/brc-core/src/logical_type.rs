@@ -243,6 +243,12 @@ impl LogicalType {
         }
     }
 
+    /// Whether values are dates, times of day or both.
+    #[must_use]
+    pub fn is_temporal(self) -> bool {
+        matches!(self, Self::Date | Self::Time { .. } | Self::Timestamp { .. })
+    }
+
     /// Whether values are floats of either width.
     #[must_use]
     pub fn is_float(self) -> bool {

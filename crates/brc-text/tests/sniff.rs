@@ -98,7 +98,44 @@ fn layouts_are_detected() {
         (format!("{}{}", numbers(10), wide(90)), "',', no header", "column_1¦column_2¦column_3¦column_4"),
         (format!("id\n{}{}", "1\n2\n", wide(90)), "',', header", "id¦column_2¦column_3¦column_4"),
         (format!("name,city\n{}", "Anna,Oslo,NO\nBob,Rome,IT\nCarl,Bern,CH\n"), "',', header", "name¦city¦column_3"),
+        // Names that recur, or look like values.
+        ("word,count\nthe,120\nof,90\nword,12\n".to_owned(), "',', header", "word¦count"),
+        ("field,type,null\nid,int,NO\nfield,text,YES\nname,text,YES\n".to_owned(), "',', header", "field¦type¦null"),
+        ("web,down\nweb,3.5\ndb,2.2\nweb,2.5\n".to_owned(), "',', no header", "column_1¦column_2"),
+        ("<DATE>,<OPEN>\n20240130,1.5\n20240131,1.6\n".to_owned(), "',', header", "<DATE>¦<OPEN>"),
+        ("region,<18,18-64,>64\nN,1,2,3\nS,4,5,6\n".to_owned(), "',', header", "region¦<18¦18-64¦>64"),
+        ("country,2019*\nDE,1.5\nFR,1.5\n".to_owned(), "',', header", "country¦2019*"),
+        ("S1,<0.05,0.2\nS2,0.3,0.4\nS3,0.6,0.2\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
+        ("group,25%,50%\na,1.5,2.5\nb,1.6,2.6\n".to_owned(), "',', header", "group¦25%¦50%"),
+        ("quarter,NA\n2024-Q1,5\n2024-Q2,7\n2024-Q3,9\n".to_owned(), "',', header", "quarter¦NA"),
+        ("Smith,NA\nJones,5\nBrown,7\nWhite,9\n".to_owned(), "',', no header", "column_1¦column_2"),
+        ("#\tTeam\t+/-\n1\tReds\t+15\n2\tBlues\t+8\n".to_owned(), "tab, header", "#¦Team¦+/-"),
+        // What spreadsheets write in place of values begins no comment.
+        ("Preis;Menge\n1,50;3\n#NV;#NV\n#WERT!;3\n2,25;#DIV/0!\n".to_owned(), "';', header", "Preis¦Menge"),
+        // Commas between names are delimiters, whatever divides the values.
+        (
+            format!("frame,bbox\n{}", (1..10).map(|row| format!("{row},{};{}\n", row * 7, row * 9)).collect::<String>()),
+            "',', header",
+            "frame¦bbox",
+        ),
+        // Quotes that hardly any row uses soundly are text.
+        (
+            (1..4).map(|row| format!("a {row} \"/f\" \"GET /f{row} 1.1\", x: \"y\"\n")).collect(),
+            "space, no header",
+            "column_1¦column_2¦column_3¦column_4¦column_5¦column_6¦column_7¦column_8",
+        ),
         // Titles.
+        (
+            format!("Acme Ltd;;\n;;\nDate;Temp;Hum\n{}", rows(9)),
+            "';', header, 2 preamble lines",
+            "Date¦Temp¦Hum",
+        ),
+        (
+            format!("Acme Ltd,,,\nPeriod:,Jan 2024,,\n,,,\na,b,c,d\n{}", wide(9)),
+            "',', header, 3 preamble lines",
+            "a¦b¦c¦d",
+        ),
+        (format!("Expenses,\nJanuary,\n,\na,b\n{}", numbers(9)), "',', header, 3 preamble lines", "a¦b"),
         (format!("Station;Oslo\nDate;Temp;Hum\n{}", rows(9)), "';', header, 1 preamble line", "Date¦Temp¦Hum"),
         (format!("Station;Oslo\nDate;Temp;Hum\n{}", rows(1)), "';', header, 1 preamble line", "Date¦Temp¦Hum"),
         (
@@ -456,6 +493,10 @@ fn doubtful_readings_are_noted() {
     let ruler = "the row below the header holds text in number or date columns, which become text; if it describes the \
                  columns, --skip 2 --header no --names 'name,age' leaves it out";
     assert_eq!(notes("name  age\n====  ===\nAnn     3\nBo      4\nCem     5\n"), [ruler]);
+    assert_eq!(notes("web,down\nweb,3.5\ndb,2.2\nweb,2.5\n"), [values]);
+    let footer = "the last row has too few fields; if it is not data, --skip-footer 2 skips it";
+    let footed = sniff(&[Sample::whole(b"a,b,c\n1,x,2.5\n2,y,3.5\n\"not\nfinal\"\n")], &DialectOverrides::default());
+    assert_eq!(footed.trailing_note(), Some(footer));
     let count = "the last row counts the rows; --skip-footer 1 skips it";
     let table =
         |end: &str| notes(&format!("id   name   sum\n---- ---- -----\n   1 Bob   12.5\n   2 Ann   13.5\n{end}"));

@@ -4,7 +4,6 @@
 //! long to decode, and the filler that encoders use, the minimum of the block, packs into few bits.
 
 use super::malformed::{Malformed, Result, finish, take_array};
-use brc_kernels::arithmetic::Integer;
 
 const ALL_VALID: u8 = 0;
 const ALL_NULL: u8 = 1;
@@ -71,36 +70,6 @@ impl<'a> Validity<'a> {
             _ => Err(Malformed("its kind of validity is unknown")),
         }
     }
-
-    /// Whether a value is not null.
-    ///
-    /// # Panics
-    /// If `row` is out of bounds.
-    #[must_use]
-    pub fn is_valid(&self, row: usize) -> bool {
-        match self {
-            Self::AllValid => true,
-            Self::AllNull => false,
-            Self::Bitmap(bitmap) => bitmap[row / 8] >> (row % 8) & 1 != 0,
-        }
-    }
-
-    /// Replaces nulls with the filler: the minimum of the other values, or `otherwise` if all are null.
-    pub fn fill<T: Integer + Ord>(&self, values: &mut [T], otherwise: T) {
-        match self {
-            Self::AllValid => {}
-            Self::AllNull => values.fill(otherwise),
-            Self::Bitmap(_) => {
-                let valid = values.iter().enumerate().filter(|(row, _)| self.is_valid(*row));
-                let filler = valid.map(|(_, value)| *value).min().unwrap_or(otherwise);
-                for (row, value) in values.iter_mut().enumerate() {
-                    if !self.is_valid(row) {
-                        *value = filler;
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// The bytes whose bits all belong to rows, and the last byte, if partial, with a mask of the bits that do.
@@ -123,13 +92,12 @@ mod tests {
         assert_eq!(Validity::of_bitmap(&[], 0), Validity::AllValid);
     }
 
-    #[test]
-    fn nulls_get_the_smallest_value() {
-        let mut values = [9, 5, -7, 6];
-        Validity::of_bitmap(&[0b1010], 4).fill(&mut values, 0);
-        assert_eq!(values, [5, 5, 5, 6]);
-        Validity::AllNull.fill(&mut values, 3);
-        assert_eq!(values, [3; 4]);
+    fn is_valid(validity: &Validity<'_>, row: usize) -> bool {
+        match validity {
+            Validity::AllValid => true,
+            Validity::AllNull => false,
+            Validity::Bitmap(bitmap) => bitmap[row / 8] >> (row % 8) & 1 != 0,
+        }
     }
 
     proptest! {
@@ -142,13 +110,13 @@ mod tests {
             let mut bytes = Vec::new();
             Validity::of_bitmap(&bitmap, valid.len()).encode(valid.len(), &mut bytes);
             let back = Validity::decode(&bytes, valid.len()).unwrap();
-            prop_assert!(valid.iter().enumerate().all(|(row, &valid)| back.is_valid(row) == valid));
+            prop_assert!(valid.iter().enumerate().all(|(row, &valid)| is_valid(&back, row) == valid));
         }
 
         #[test]
         fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(0u8..5, 0..6), rows in 0usize..50) {
             if let Ok(validity) = Validity::decode(&bytes, rows) {
-                prop_assert!((0..rows).filter(|row| validity.is_valid(*row)).count() <= rows);
+                prop_assert!((0..rows).filter(|row| is_valid(&validity, *row)).count() <= rows);
             }
         }
     }

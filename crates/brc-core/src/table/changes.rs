@@ -74,7 +74,7 @@ impl TextReason {
     /// The reason and its remedy for a column of that name, as a sentence for users.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
-        let (column, named) = (identifier::in_sql(name), identifier::in_list(name));
+        let (column, named) = (identifier::in_sql(name), identifier::in_option(name));
         match self {
             Self::Others { value, others, values, line, file, expected, is_usual } => {
                 let value = String::from_utf8_lossy(value);
@@ -138,8 +138,9 @@ pub struct ColumnChanges {
     /// The format of dates or times that the user sets for this column, if some value does not fit it, so that none is
     /// read in it.
     pub unfit_format: Option<String>,
-    /// Whether its points are read as decimal points, but may separate thousands, as another column has decimal commas.
-    pub points_beside_commas: bool,
+    /// Whether its points are read as decimal points, but may separate thousands: semicolons separate the fields, or another
+    /// column has decimal commas.
+    pub doubtful_points: bool,
     /// Whether dates have years of two digits, in a form that was inferred.
     pub has_short_years: bool,
     /// The first string that is not UTF-8, if no option sets the charset.
@@ -169,7 +170,7 @@ impl AddAssign<&ColumnChanges> for ColumnChanges {
         self.null_tokens.extend(&other.null_tokens);
         self.nulls_are_text |= other.nulls_are_text;
         self.undecided = self.undecided.take().or_else(|| other.undecided.clone());
-        self.points_beside_commas |= other.points_beside_commas;
+        self.doubtful_points |= other.doubtful_points;
         self.has_short_years |= other.has_short_years;
         self.assumed_separator = self.assumed_separator.or(other.assumed_separator);
         self.not_utf8 = self.not_utf8.take().or_else(|| other.not_utf8.clone());

@@ -9,6 +9,7 @@ use super::stream::Stream;
 use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
+use crate::json;
 use crate::stream_copy::StreamCopy;
 use crate::text::strip_carriage_return;
 use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table};
@@ -43,6 +44,9 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let dialect = &sniffed.dialect;
     let mut format = format(syntax, &sniffed, options);
     let mut input = decoded(input, dialect.charset)?;
+    if options.text.dialect.charset.is_none() && dialect.charset != Charset::Raw && json::is_json(&input.prefix) {
+        return Err(json::in_utf16(&input.path));
+    }
     let start = RowsStart::find(&mut input, &format, &sniffed, options)?;
     let names = names(&sniffed, options).map_err(usage)?;
     if names.is_empty() {

@@ -40,7 +40,7 @@ impl Reader<'_> {
         let class = &tally.classes[most];
         let all_may_be_lists = class.seen.assumed_separator(&given, false) == Some(AssumedSeparator::CommaOfList);
         if all_may_be_lists && class.values == tally.values {
-            let column = identifier::in_list(name);
+            let column = identifier::in_option(name);
             return Ok(Some(TextReason::Undecided {
                 forms: [NumberForm::COMMA.to_string(), "lists of numbers".to_owned()],
                 options: ["decimal(2)", "string"].map(|of| format!("--type '{column}={of}'")),
@@ -267,7 +267,7 @@ impl Output for FirstBad {
 
 /// The reason why values are text that can be read in two forms.
 pub(super) fn undecided(name: &str, forms: [Form; 2]) -> TextReason {
-    let named = identifier::in_list(name);
+    let named = identifier::in_option(name);
     let option = |form: &Form| match form {
         Form::Number(form) if form.thousands() == "," => "--thousands ,".to_owned(),
         Form::Number(form) => format!("--decimal {}", char::from(form.decimal())),

@@ -13,7 +13,7 @@ pub(super) struct Types {
     pub(super) columns: Vec<ColumnType>,
     pub(super) schema: Arc<Schema>,
     /// Whether commas separate the fields.
-    are_commas: bool,
+    delimiter: u8,
 }
 
 impl Types {
@@ -25,13 +25,13 @@ impl Types {
         inference: &Inference,
     ) -> Result<Self> {
         // Programs that write decimal commas hardly separate fields by commas.
-        let are_commas = format.syntax.delimiter() == b',';
+        let delimiter = format.syntax.delimiter();
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
             if let ColumnType::Inferred { seen, given, .. } = column {
                 *seen = seen.join(inference.of(name));
                 given.likely_decimal = inference.likely_decimal();
-                given.no_decimal_commas = are_commas && inference.has_decimal_points();
+                given.no_decimal_commas = delimiter == b',' && inference.has_decimal_points();
             }
         }
         let field = |(name, column): (&String, &ColumnType)| Field {
@@ -43,7 +43,7 @@ impl Types {
         let schema = schema.map_err(|error| Error::Usage(format!("{error}; set other names with --names")))?;
         let form = |(name, column): (&String, &ColumnType)| column.form().map(|form| form.metadata(name));
         let schema = schema.with_metadata(names.iter().zip(&columns).filter_map(form).collect());
-        Ok(Self { version, columns, schema: Arc::new(schema), are_commas })
+        Ok(Self { version, columns, schema: Arc::new(schema), delimiter })
     }
 
     /// Adds what is doubtful about the inferred types to the changes of each column.
@@ -55,12 +55,17 @@ impl Types {
         let has_commas = self.columns.iter().any(has_comma);
         for ((changes, column), name) in changes.iter_mut().zip(&self.columns).zip(names) {
             let ColumnType::Inferred { seen, exact: false, given } = column else { continue };
-            changes.points_beside_commas = has_commas
+            changes.doubtful_points = (has_commas || self.delimiter == b';')
                 && given.number.is_none()
                 && column.form().is_none()
                 && column.logical_type().scale() == 3
                 && !seen.is_ungrouped();
-            changes.assumed_separator = seen.assumed_separator(given, self.are_commas);
+            let lists_are_likely = match self.delimiter {
+                b',' => true,
+                b';' => false,
+                _ => seen.are_like_pairs(),
+            };
+            changes.assumed_separator = seen.assumed_separator(given, lists_are_likely);
             let form = column.form().map(|form| form.to_string());
             changes.has_short_years = !given.is_own && form.is_some_and(|form| form.contains("%y"));
             changes.undecided = seen.ambiguity(given).map(|forms| undecided(name, forms));

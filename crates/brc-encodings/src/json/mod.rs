@@ -24,15 +24,23 @@ mod writer;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::text::{LineLayout, RowParser, TextTable, TextWriter};
-use brc_core::{BatchWriter, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
+use brc_core::{BatchWriter, Error, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
+use brc_text::sniff::is_utf16;
 use columns::Columns;
 pub use hex::hex_digits;
 use object_layout::ObjectLayout;
+pub(crate) use object_layout::is_json;
 use objects::ObjectsToLines;
+use std::path::Path;
 use std::sync::Arc;
 pub use writer::not_finite;
 
 pub(crate) struct Json;
+
+/// The error for a JSON file that is not UTF-8, as RFC 8259 requires.
+pub(crate) fn in_utf16(path: &Path) -> Error {
+    Error::unsupported(path, "is JSON in UTF-16, which is not read; iconv -f UTF-16 -t UTF-8 converts it")
+}
 
 impl Encoding for Json {
     fn name(&self) -> &'static str {
@@ -52,7 +60,7 @@ impl Encoding for Json {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        object_layout::is_json(prefix)
+        is_json(prefix)
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -64,6 +72,9 @@ impl Encoding for Json {
     }
 
     fn open(&self, mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        if is_utf16(&input.prefix) {
+            return Err(in_utf16(&input.path));
+        }
         let objects = ObjectLayout::of(&mut input)?;
         let columns = match &options.schema {
             Some(schema) => Columns::given(schema.clone()),

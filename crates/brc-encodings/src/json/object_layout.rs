@@ -17,7 +17,7 @@ pub(super) enum ObjectLayout {
 }
 
 /// Whether the first bytes begin an object with a key or an empty one, or an array of such objects.
-pub(super) fn is_json(prefix: &[u8]) -> bool {
+pub(crate) fn is_json(prefix: &[u8]) -> bool {
     let mut bytes = text(prefix).iter().filter(|byte| !is_space(**byte)).peekable();
     let in_array = bytes.next_if_eq(&&b'[').is_some();
     match bytes.next() {

@@ -171,7 +171,7 @@ impl Hybrid {
     fn next_run(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let ends = || Fault::corrupt("a page ends before its last value");
         let mut rest = bytes.get(self.at..).ok_or_else(ends)?;
-        let header = varint::take(&mut rest).ok_or_else(bad_number)?;
+        let header = varint::take(&mut rest).and_then(|header| u32::try_from(header).ok()).ok_or_else(bad_number)?;
         self.at = bytes.len() - rest.len();
         let length = (header >> 1) as usize;
         if header & 1 == 0 {

@@ -50,12 +50,8 @@ impl Rank {
 /// The column, if its values have an order in which there is something between two of them: of numbers, dates and
 /// times.
 pub(super) fn ordered<'a>(fields: &[&'a Field]) -> Result<&'a Field, &'static str> {
-    let is_one = |field: &&Field| field.logical_type.is_numeric() || is_clock(field.logical_type);
+    let is_one = |field: &&Field| field.logical_type.is_numeric() || field.logical_type.is_temporal();
     fields.first().copied().filter(is_one).ok_or("a column of numbers, dates or times")
-}
-
-pub(super) fn is_clock(it: LogicalType) -> bool {
-    matches!(it, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
 }
 
 /// The type of what lies between values, and how many of its units are one of theirs.
@@ -63,7 +59,7 @@ pub(super) fn between(logical_type: LogicalType) -> (LogicalType, i128) {
     let second = TimeUnit::Second;
     match logical_type {
         LogicalType::Date => (LogicalType::Timestamp { unit: second, zone: false }, calendar::DAY_SECONDS.into()),
-        of_clock if is_clock(of_clock) => (of_clock, 1),
+        of_clock if of_clock.is_temporal() => (of_clock, 1),
         _ => (LogicalType::Float64, 1),
     }
 }

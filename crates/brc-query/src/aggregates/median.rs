@@ -2,7 +2,7 @@
 //! nearest to it; of dates and times a point in time.
 
 use super::avg::units;
-use super::fraction::{Rank, WHOLE, between, is_clock, ordered};
+use super::fraction::{Rank, WHOLE, between, ordered};
 use super::{AggregateFunction, Bound, Form, Group};
 use crate::states::StateKind;
 use crate::values::ratio::nearest;
@@ -21,7 +21,7 @@ pub(super) static MEDIAN: AggregateFunction = AggregateFunction {
 fn value<'a>(group: &Group<'a>) -> Option<Value<'a>> {
     let logical_type = group.logical_type?;
     Some(match group.state()?.ranked(group.group, |count| [(count - 1) / 2, count / 2])? {
-        [Value::Integer(low), Value::Integer(high)] if is_clock(logical_type) => {
+        [Value::Integer(low), Value::Integer(high)] if logical_type.is_temporal() => {
             let middle = Rank { index: 0, parts: WHOLE / 2 };
             Value::Integer(middle.point(low, high, between(logical_type).1))
         }

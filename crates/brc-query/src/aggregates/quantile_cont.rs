@@ -2,7 +2,7 @@
 //! numbers it is a float64, the one nearest to the exact quantile; of dates and times a point in time.
 
 use super::avg::units;
-use super::fraction::{Rank, WHOLE, between, is_clock, ordered};
+use super::fraction::{Rank, WHOLE, between, ordered};
 use super::{AggregateFunction, Bound, Form, Group};
 use crate::states::StateKind;
 use crate::values::ratio::nearest;
@@ -27,7 +27,7 @@ fn value<'a>(group: &Group<'a>) -> Option<Value<'a>> {
     })?;
     let (place, logical_type) = (found?, group.logical_type?);
     Some(match values {
-        [Value::Integer(low), Value::Integer(high)] if is_clock(logical_type) => {
+        [Value::Integer(low), Value::Integer(high)] if logical_type.is_temporal() => {
             Value::Integer(place.point(low, high, between(logical_type).1))
         }
         [Value::Integer(low), Value::Integer(high)] => {

@@ -2,7 +2,6 @@
 
 use super::{Binder, Result, literal};
 use crate::aggregates::AggregateFunction;
-use crate::functions::cast::is_clock;
 use crate::functions::extreme::MAX_VALUES;
 use crate::functions::typed::{FunctionName, Node, Scalar, Typed};
 use crate::functions::{Function, Mismatch, like_prefix};
@@ -118,7 +117,7 @@ impl Binder<'_> {
                         let is_row_by_row = needed.contains("constant") && found.constant().is_none();
                         let varies = if is_row_by_row { " that is not constant" } else { "" };
                         let is_moved =
-                            ["+", "-"].contains(&called) && arguments.iter().any(|it| is_clock(it.logical_type));
+                            ["+", "-"].contains(&called) && arguments.iter().any(|it| it.logical_type.is_temporal());
                         let hint = if is_moved { "; time is added as in t + interval '1 day'" } else { "" };
                         let found = format!("{}{varies}{hint}", self::found(found));
                         let message = format!("'{called}' {needed}, found {found}");

@@ -1,7 +1,7 @@
 //! Expressions of one string column, computed once for each value of its dictionary.
 
 use super::{Columns, Evaluated, Frame, Inputs, Step};
-use crate::functions::typed::{Node, Typed};
+use crate::functions::typed::{Node, Typed, columns_of};
 use crate::keys::index::NameIndex;
 use crate::values::error::EvalError;
 use crate::values::view::View;
@@ -67,10 +67,7 @@ enum Number {
 impl Memo {
     /// A memo, if the expression is computed from a single string column and is worth it.
     pub(super) fn new(typed: &Typed, columns: Columns<'_>) -> Option<Self> {
-        let mut used = Vec::new();
-        typed.columns(&mut used);
-        used.dedup();
-        let [column] = used[..] else { return None };
+        let [column] = columns_of([typed])[..] else { return None };
         let logical_type = columns.fields.get(column)?.logical_type;
         // A choice of constant strings has codes of its own.
         let is_plain =

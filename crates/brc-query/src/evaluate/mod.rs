@@ -27,7 +27,7 @@ mod table;
 mod truth;
 
 use crate::evaluate::filter::Test;
-use crate::functions::typed::{Node, Scalar, Typed};
+use crate::functions::typed::{Node, Scalar, Typed, columns_of};
 use crate::functions::{self, Bound, Kernel};
 use crate::runtime::memory::Allowance;
 use crate::values::error::EvalError;
@@ -147,12 +147,8 @@ impl std::fmt::Debug for Program {
 impl Program {
     /// Makes an expression ready for batches of these columns, all of which are there.
     pub(crate) fn new(typed: &Typed, columns: Columns<'_>) -> Self {
-        let mut used = Vec::new();
-        typed.columns(&mut used);
-        used.sort_unstable();
-        used.dedup();
-        let inputs =
-            used.iter().map(|&column| (columns.position(column), columns.fields[column].logical_type)).collect();
+        let input = |column: usize| (columns.position(column), columns.fields[column].logical_type);
+        let inputs = columns_of([typed]).into_iter().map(input).collect();
         Self { root: Step::new(typed, columns, true), inputs }
     }
 
@@ -244,11 +240,9 @@ impl Step {
                 Ok(bound) => {
                     let is_exact = bound.exact.is_some();
                     let call = Self::Call { kernel: bound.kernel, arguments: steps(arguments), allowance };
-                    let mut used = Vec::new();
-                    typed.columns(&mut used);
                     match is_exact {
                         true => Exact::step(typed, step, call),
-                        false if used.is_empty() => Self::Same(Box::new(call), output),
+                        false if columns_of([typed]).is_empty() => Self::Same(Box::new(call), output),
                         false => call,
                     }
                 }

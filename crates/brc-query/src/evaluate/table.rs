@@ -2,7 +2,7 @@
 //! few, as dates and counts are.
 
 use super::{Columns, Evaluated, Frame, Inputs, Step};
-use crate::functions::typed::{Node, Typed};
+use crate::functions::typed::{Node, Typed, columns_of};
 use crate::values::error::EvalError;
 use crate::values::view::View;
 use brc_core::{Array, ArrayData, Batch, Data, Integers, LogicalType, PhysicalType};
@@ -42,10 +42,7 @@ impl Table {
         let is_integers = |logical_type: LogicalType| {
             logical_type.physical() == PhysicalType::Integers && logical_type.fits_64_bits()
         };
-        let mut used = Vec::new();
-        typed.columns(&mut used);
-        used.dedup();
-        let [column] = used[..] else { return None };
+        let [column] = columns_of([typed])[..] else { return None };
         let logical_type = columns.fields.get(column)?.logical_type;
         if !is_slow(typed) || !is_integers(logical_type) || !is_integers(typed.logical_type) {
             return None;

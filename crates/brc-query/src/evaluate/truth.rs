@@ -17,6 +17,11 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
+    /// That of the opposite condition.
+    fn negated(self) -> Self {
+        Self { holds: self.fails, fails: self.holds }
+    }
+
     pub(super) fn array(&self, level: Level, rows: usize) -> Result<Array, EvalError> {
         let known: Vec<u64> = self.holds.iter().zip(&self.fails).map(|(holds, fails)| holds | fails).collect();
         let validity = BitmapBuffer::of_words(&known, rows);
@@ -82,11 +87,24 @@ pub(super) fn valid(column: &Column<'_>, rows: usize) -> Vec<u64> {
     }
 }
 
+/// Where all parts hold, or with `negated` all their negations, and where one fails.
+fn all_of(parts: &mut [Step], frame: &Frame<'_, '_>, negated: bool) -> Result<Truth, EvalError> {
+    let rows = frame.batch.rows;
+    let mut both = Truth { holds: all(rows), fails: vec![0u64; words(rows)] };
+    for part in parts {
+        let open: Vec<u64> = both.fails.iter().zip(all(rows)).map(|(fails, all)| all & !fails).collect();
+        let part = part.truth_where(frame, &open)?;
+        let part = if negated { part.negated() } else { part };
+        both.holds.iter_mut().zip(&part.holds).for_each(|(both, part)| *both &= part);
+        both.fails.iter_mut().zip(&part.fails).for_each(|(both, part)| *both |= part);
+    }
+    Ok(both)
+}
+
 impl Step {
     /// Where a condition holds and where it fails.
     pub(super) fn truth(&mut self, frame: &Frame<'_, '_>) -> Result<Truth, EvalError> {
         let rows = frame.batch.rows;
-        let none = || vec![0u64; words(rows)];
         Ok(match self {
             Self::Condition { holds, fails } => tested(frame.level, &frame.batch, frame.has_nulls(), holds, fails)?,
             Self::Test { of, holds, fails } => {
@@ -95,30 +113,10 @@ impl Step {
                 let batch = Batch { rows, columns: std::slice::from_ref(&column) };
                 tested(frame.level, &batch, column.has_nulls(), holds, fails)?
             }
-            Self::And(parts) => {
-                let mut both = Truth { holds: all(rows), fails: none() };
-                for part in parts {
-                    let open: Vec<u64> = both.fails.iter().zip(all(rows)).map(|(fails, all)| all & !fails).collect();
-                    let part = part.truth_where(frame, &open)?;
-                    both.holds.iter_mut().zip(&part.holds).for_each(|(both, part)| *both &= part);
-                    both.fails.iter_mut().zip(&part.fails).for_each(|(both, part)| *both |= part);
-                }
-                both
-            }
-            Self::Or(parts) => {
-                let mut any = Truth { holds: none(), fails: all(rows) };
-                for part in parts {
-                    let open: Vec<u64> = any.holds.iter().zip(all(rows)).map(|(holds, all)| all & !holds).collect();
-                    let part = part.truth_where(frame, &open)?;
-                    any.holds.iter_mut().zip(&part.holds).for_each(|(any, part)| *any |= part);
-                    any.fails.iter_mut().zip(&part.fails).for_each(|(any, part)| *any &= part);
-                }
-                any
-            }
-            Self::Not(part) => {
-                let Truth { holds, fails } = part.truth(frame)?;
-                Truth { holds: fails, fails: holds }
-            }
+            Self::And(parts) => all_of(parts, frame, false)?,
+            // By De Morgan's laws.
+            Self::Or(parts) => all_of(parts, frame, true)?.negated(),
+            Self::Not(part) => part.truth(frame)?.negated(),
             Self::IsNull(part) => {
                 let fails = valid(&part.run(frame)?.column(), rows);
                 let holds = fails.iter().zip(all(rows)).map(|(valid, all)| all & !valid).collect();

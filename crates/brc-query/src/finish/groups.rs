@@ -6,7 +6,7 @@ use crate::evaluate::Columns;
 use crate::evaluate::computed::computed;
 use crate::finish::order;
 use crate::finish::order::{OrderKey, SortedPart};
-use crate::functions::typed::{Node, Typed};
+use crate::functions::typed::{Node, Typed, columns_of};
 use crate::keys::encoding::{EncodedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
 use crate::runtime::parallel;
@@ -200,10 +200,7 @@ impl<'a> Groups<'a> {
         if let Node::Column(column) = typed.node {
             return self.column(column, chosen);
         }
-        let mut used = Vec::new();
-        typed.columns(&mut used);
-        used.sort_unstable();
-        used.dedup();
+        let used = columns_of([typed]);
         let inputs = used.iter().map(|&column| self.column(column, chosen)).collect::<Result<Vec<_>>>()?;
         let fault = |fault: EvalError| match fault {
             EvalError::Value(message) => Error::Expression(format!("{name}: {message}")),

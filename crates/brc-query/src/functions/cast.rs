@@ -64,11 +64,6 @@ fn is_point_in_time(it: LogicalType) -> bool {
     matches!(it, LogicalType::Date | LogicalType::Timestamp { .. })
 }
 
-/// Whether values are dates, times of day or both.
-pub(crate) fn is_clock(it: LogicalType) -> bool {
-    is_point_in_time(it) || matches!(it, LogicalType::Time { .. })
-}
-
 /// A value as one of another type; `None` if there is none.
 type Conversion = Box<dyn Fn(Value<'_>) -> Option<Number> + Send + Sync>;
 
@@ -180,7 +175,7 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
                 Rounding::Nearest.quotient(integer(value)?, down).checked_mul(up).map(Number::Integer)
             })
         }
-        _ if is_clock(from) && is_clock(to) => clocks(from, to)?,
+        _ if from.is_temporal() && to.is_temporal() => clocks(from, to)?,
         _ if is_integer(from) && to == LogicalType::Date => {
             let (first, last) = DAYS_OF_FOUR_DIGITS;
             Box::new(move |value| integer(value).filter(|day| (first..=last).contains(day)).map(Number::Integer))

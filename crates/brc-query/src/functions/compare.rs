@@ -2,12 +2,13 @@
 //! numbers of any types compare exactly, and dates compare with timestamps that are too fine to reach them. All NaNs
 //! are equal and above all numbers, and the two zeros are equal.
 
+use super::temporal::Clock;
 use super::{Bound, Function, Mismatch, count, exact, mixed_order, refuse};
 use crate::functions::typed::Typed;
 use crate::values::float_key::float_key;
 use crate::values::selection::set_rows;
 use crate::values::view::View;
-use brc_core::{Comparison, Data, Integers, LogicalType, PhysicalType, TimeUnit, calendar};
+use brc_core::{Comparison, Data, Integers, LogicalType, PhysicalType};
 use brc_kernels::arithmetic::{self, Line};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
@@ -57,43 +58,15 @@ fn bind(arguments: &[Typed], comparison: Comparison) -> Result<Bound, Mismatch> 
     if one.is_numeric() && other.is_numeric() {
         return Ok(numbers(arguments, comparison));
     }
-    match (ticks(one), ticks(other)) {
-        (Some((kind, one)), Some((other_kind, other))) if kind == other_kind => {
-            let most = one.max(other);
-            Ok(integers(comparison, [most / one, most / other]))
+    // Of two types, one has a multiple of the units of the other.
+    match (Clock::of_type(one), Clock::of_type(other)) {
+        (Some(one), Some(other)) if one.has_date == other.has_date => {
+            let most = one.per_day.max(other.per_day);
+            Ok(integers(comparison, [(most / one.per_day).into(), (most / other.per_day).into()]))
         }
         _ if one == other => Ok(integers(comparison, [1; 2])),
         _ => refuse(1, format!("cannot be compared: {one} with")),
     }
-}
-
-/// How values of a type count time: in which kind of ticks, and how many of those are a day. Of two types, one has a
-/// multiple of the ticks of the other.
-fn ticks(it: LogicalType) -> Option<(Ticks, i128)> {
-    let of_day = |unit: TimeUnit| i128::from(unit.per_second()) * i128::from(calendar::DAY_SECONDS);
-    match it {
-        LogicalType::Date => Some((Ticks::SinceEpoch, 1)),
-        LogicalType::Timestamp { unit, .. } => Some((Ticks::SinceEpoch, of_day(unit))),
-        LogicalType::Time { unit } => Some((Ticks::SinceMidnight, of_day(unit))),
-        LogicalType::Bool
-        | LogicalType::Int8
-        | LogicalType::Int16
-        | LogicalType::Int32
-        | LogicalType::Int64
-        | LogicalType::UInt64
-        | LogicalType::Decimal { .. }
-        | LogicalType::Float32
-        | LogicalType::Float64
-        | LogicalType::String
-        | LogicalType::Binary
-        | LogicalType::Uuid => None,
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ticks {
-    SinceEpoch,
-    SinceMidnight,
 }
 
 fn numbers(arguments: &[Typed], comparison: Comparison) -> Bound {

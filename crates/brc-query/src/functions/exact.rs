@@ -1,7 +1,7 @@
 //! Exact arithmetic of integers and decimals: in 64 bits as long as they are enough, else in 128; what does not fit its
 //! type is an error.
 
-use super::{Bound, Mismatch, count, number};
+use super::{Bound, Mismatch, count, number, refuse};
 use crate::functions::typed::{Scalar, Typed};
 use crate::values::error::EvalError;
 use crate::values::view::{Rows, View, ViewData};
@@ -67,6 +67,22 @@ pub(super) fn sum_type(one: Digits, other: Digits) -> LogicalType {
     let scale = one.scale.max(other.scale);
     let whole = (one.precision - one.scale).max(other.precision - other.scale);
     decimal((whole + scale).saturating_add(1), scale)
+}
+
+/// A sum or difference of numbers, which `of_floats` computes of floats.
+pub(super) fn sum<O: Operation>(
+    operation: O,
+    arguments: &[Typed],
+    of_floats: fn(f64, f64) -> f64,
+) -> Result<Bound, Mismatch> {
+    let Some((one, other)) = both(arguments)? else { return Ok(floats(arguments, of_floats)) };
+    let output = sum_type(one, other);
+    let scale = output.scale();
+    if scale < one.scale.max(other.scale) {
+        return refuse(1, "has too many decimals");
+    }
+    let factors = [factor(one.scale, scale), factor(other.scale, scale)];
+    Ok(bound(operation, output, [one.scale, other.scale], factors))
 }
 
 /// Ten to the power of the difference of two scales.

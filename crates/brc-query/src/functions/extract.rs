@@ -15,18 +15,18 @@ pub(super) static EXTRACT: Function = Function {
     bind,
 };
 
-/// A part, from days and units since midnight.
-type Part = fn(Clock, i64, i64) -> i64;
+/// A part, from days and units since midnight, and whether only what has a date has it.
+type Part = (fn(Clock, i64, i64) -> i64, bool);
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 2..=2, EXTRACT.usage)?;
     let name = constant_text(arguments, 0)?.to_ascii_lowercase();
-    let Some((part, needs_date)) = part(&name) else { return refuse(0, format!("needs one of: {}", EXTRACT.about)) };
-    of(arguments, 1, part, needs_date)
+    let Some(part) = part(&name) else { return refuse(0, format!("needs one of: {}", EXTRACT.about)) };
+    of(arguments, 1, part)
 }
 
 /// A part of one of the arguments.
-pub(super) fn of(arguments: &[Typed], index: usize, part: Part, needs_date: bool) -> Result<Bound, Mismatch> {
+pub(super) fn of(arguments: &[Typed], index: usize, (part, needs_date): Part) -> Result<Bound, Mismatch> {
     let clock = Clock::of(arguments, index)?;
     if needs_date && !clock.has_date {
         return refuse(index, "needs a date or a timestamp");
@@ -45,22 +45,22 @@ pub(super) fn of(arguments: &[Typed], index: usize, part: Part, needs_date: bool
     }))
 }
 
-pub(super) const YEAR: Part = |_, days, _| calendar::date_of(days).0;
-pub(super) const MONTH: Part = |_, days, _| calendar::date_of(days).1.into();
-pub(super) const DAY: Part = |_, days, _| calendar::date_of(days).2.into();
-pub(super) const HOUR: Part = |clock, _, units| within(clock, units, 24);
-pub(super) const MINUTE: Part = |clock, _, units| within(clock, units, 1_440) % 60;
-pub(super) const SECOND: Part = |clock, _, units| within(clock, units, 86_400) % 60;
+pub(super) const YEAR: Part = (|_, days, _| calendar::date_of(days).0, true);
+pub(super) const MONTH: Part = (|_, days, _| calendar::date_of(days).1.into(), true);
+pub(super) const DAY: Part = (|_, days, _| calendar::date_of(days).2.into(), true);
+pub(super) const HOUR: Part = (|clock, _, units| within(clock, units, 24), false);
+pub(super) const MINUTE: Part = (|clock, _, units| within(clock, units, 1_440) % 60, false);
+pub(super) const SECOND: Part = (|clock, _, units| within(clock, units, 86_400) % 60, false);
 
-/// The part of that name, and whether only what has a date has it.
-fn part(name: &[u8]) -> Option<(Part, bool)> {
+/// The part of that name.
+fn part(name: &[u8]) -> Option<Part> {
     let name = std::str::from_utf8(name).ok()?;
     Some(match name.strip_suffix('s').unwrap_or(name) {
-        "year" => (YEAR, true),
+        "year" => YEAR,
         "quarter" => (|_, days, _| (i64::from(calendar::date_of(days).1) + 2) / 3, true),
-        "month" => (MONTH, true),
+        "month" => MONTH,
         "week" => (|_, days, _| week(days), true),
-        "day" => (DAY, true),
+        "day" => DAY,
         "dow" => (|_, days, _| iso_weekday(days) % 7, true),
         "isodow" => (|_, days, _| iso_weekday(days), true),
         "isoyear" => (|_, days, _| calendar::date_of(thursday(days)).0, true),
@@ -68,9 +68,9 @@ fn part(name: &[u8]) -> Option<(Part, bool)> {
         "epoch" => {
             (|clock, days, units| days * calendar::DAY_SECONDS + within(clock, units, calendar::DAY_SECONDS), false)
         }
-        "hour" => (HOUR, false),
-        "minute" => (MINUTE, false),
-        "second" => (SECOND, false),
+        "hour" => HOUR,
+        "minute" => MINUTE,
+        "second" => SECOND,
         "millisecond" => (|clock, _, units| within(clock, units, 86_400_000) % 60_000, false),
         "microsecond" => (|clock, _, units| within(clock, units, 86_400_000_000) % 60_000_000, false),
         _ => return None,

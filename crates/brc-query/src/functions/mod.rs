@@ -25,8 +25,8 @@ mod concat;
 mod constructs;
 mod contains;
 mod date_diff;
+mod date_parts;
 mod date_trunc;
-mod day;
 mod directive;
 mod divide;
 mod ends_with;
@@ -36,7 +36,6 @@ mod extract;
 pub(crate) mod extreme;
 mod floor;
 mod greatest;
-mod hour;
 mod ilike;
 mod integer_divide;
 mod least;
@@ -50,10 +49,8 @@ mod lower;
 mod lpad;
 mod ltrim;
 mod make_date;
-mod minute;
 mod mixed_order;
 mod modulo;
-mod month;
 mod multiply;
 mod negate;
 mod octet_length;
@@ -71,7 +68,6 @@ mod round;
 mod rounding;
 mod rpad;
 mod rtrim;
-mod second;
 mod segments;
 mod shift;
 mod sign;
@@ -90,7 +86,6 @@ mod trim;
 mod trunc;
 pub(crate) mod typed;
 mod upper;
-mod year;
 mod zone;
 
 pub(crate) use compare::Compared;
@@ -148,12 +143,12 @@ pub static FUNCTIONS: &[&Function] = &[
     &regexp_matches::REGEXP_MATCHES,
     &regexp_extract::REGEXP_EXTRACT,
     &regexp_replace::REGEXP_REPLACE,
-    &year::YEAR,
-    &month::MONTH,
-    &day::DAY,
-    &hour::HOUR,
-    &minute::MINUTE,
-    &second::SECOND,
+    &date_parts::YEAR,
+    &date_parts::MONTH,
+    &date_parts::DAY,
+    &date_parts::HOUR,
+    &date_parts::MINUTE,
+    &date_parts::SECOND,
     &extract::EXTRACT,
     &date_trunc::DATE_TRUNC,
     &date_diff::DATE_DIFF,

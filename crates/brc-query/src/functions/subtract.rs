@@ -1,7 +1,7 @@
 //! `a - b`: the exact difference of numbers, days before a date, or the days between two dates.
 
 use super::exact::{self, Operation};
-use super::temporal::Clock;
+use super::temporal::{Clock, is_days};
 use super::{Bound, Function, Mismatch, count, refuse};
 use crate::functions::typed::Typed;
 use brc_core::LogicalType;
@@ -27,23 +27,10 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     let plain = |output| Ok(exact::bound(Subtract, output, [0; 2], [1; 2]));
     match (arguments[0].logical_type, arguments[1].logical_type) {
         (LogicalType::Date, LogicalType::Date) => plain(LogicalType::Int64),
-        (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64) => {
-            plain(LogicalType::Date)
-        }
+        (LogicalType::Date, days) if is_days(days) => plain(LogicalType::Date),
         _ if (0..2).all(|index| Clock::of(arguments, index).is_ok()) => {
             refuse(0, "needs numbers; the time between t and u is date_diff('second', t, u)")
         }
-        _ => {
-            let Some((one, other)) = exact::both(arguments)? else {
-                return Ok(exact::floats(arguments, |one, other| one - other));
-            };
-            let output = exact::sum_type(one, other);
-            let scale = output.scale();
-            if scale < one.scale.max(other.scale) {
-                return refuse(1, "has too many decimals");
-            }
-            let factors = [exact::factor(one.scale, scale), exact::factor(other.scale, scale)];
-            Ok(exact::bound(Subtract, output, [one.scale, other.scale], factors))
-        }
+        _ => exact::sum(Subtract, arguments, |one, other| one - other),
     }
 }

@@ -11,6 +11,11 @@ use std::sync::OnceLock;
 
 const DAY: i64 = calendar::DAY_SECONDS;
 
+/// Whether values are numbers of days that can be added to a date.
+pub(super) fn is_days(logical_type: LogicalType) -> bool {
+    matches!(logical_type, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64)
+}
+
 /// How the values of a type count time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
@@ -23,10 +28,18 @@ pub(super) struct Clock {
 impl Clock {
     /// The clock of an argument.
     pub(super) fn of(arguments: &[Typed], index: usize) -> Result<Self, Mismatch> {
-        match arguments[index].logical_type {
-            LogicalType::Date => Ok(Self { per_day: 1, has_date: true }),
-            LogicalType::Time { unit } => Ok(Self { per_day: unit.per_second() * DAY, has_date: false }),
-            LogicalType::Timestamp { unit, .. } => Ok(Self { per_day: unit.per_second() * DAY, has_date: true }),
+        match Self::of_type(arguments[index].logical_type) {
+            Some(clock) => Ok(clock),
+            None => refuse(index, "needs a date or a time"),
+        }
+    }
+
+    /// The clock of a type; `None` if its values are neither dates nor times.
+    pub(super) fn of_type(logical_type: LogicalType) -> Option<Self> {
+        match logical_type {
+            LogicalType::Date => Some(Self { per_day: 1, has_date: true }),
+            LogicalType::Time { unit } => Some(Self { per_day: unit.per_second() * DAY, has_date: false }),
+            LogicalType::Timestamp { unit, .. } => Some(Self { per_day: unit.per_second() * DAY, has_date: true }),
             LogicalType::Bool
             | LogicalType::Int8
             | LogicalType::Int16
@@ -38,7 +51,7 @@ impl Clock {
             | LogicalType::Float64
             | LogicalType::String
             | LogicalType::Binary
-            | LogicalType::Uuid => refuse(index, "needs a date or a time"),
+            | LogicalType::Uuid => None,
         }
     }
 

@@ -158,3 +158,12 @@ impl Typed {
         }
     }
 }
+
+/// The columns that some expressions look at, in order.
+pub(crate) fn columns_of<'a>(expressions: impl IntoIterator<Item = &'a Typed>) -> Vec<usize> {
+    let mut columns = Vec::new();
+    expressions.into_iter().for_each(|expression| expression.columns(&mut columns));
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}

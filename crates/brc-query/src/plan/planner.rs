@@ -6,7 +6,7 @@ use crate::bind::inputs::Inputs;
 use crate::bind::names::Names;
 use crate::bind::rows::RowScope;
 use crate::bind::{self, Scope};
-use crate::functions::typed::{Node, Typed};
+use crate::functions::typed::{Node, Typed, columns_of};
 use crate::runtime::memory::Allowance;
 use crate::sql::expression::{Expression, OrderBy, SelectItem};
 use crate::sql::query::Query;
@@ -249,19 +249,14 @@ impl Query {
 /// Drops keys that distinguish no groups, because they are the same for all rows or follow from keys before them: rows
 /// that are selected can compute them. Equal floats may differ in their sign, so that nothing follows from them.
 fn drop_dependent(keys: &mut Vec<(String, Typed)>) {
-    let columns_of = |key: &Typed| {
-        let mut columns = Vec::new();
-        key.columns(&mut columns);
-        columns
-    };
-    if keys.iter().all(|(_, key)| columns_of(key).is_empty()) {
+    if columns_of(keys.iter().map(|(_, key)| key)).is_empty() {
         // Without a key there is a group of no rows.
         keys.truncate(1);
         return;
     }
     let mut given = Vec::new();
     keys.retain(|(_, key)| {
-        let columns = columns_of(key);
+        let columns = columns_of([key]);
         let follows = columns.iter().all(|column| given.contains(column));
         if key.is_column() && !key.logical_type.is_float() {
             given.extend(columns);

@@ -10,7 +10,7 @@ use crate::evaluate::computed::{computed, push_all};
 use crate::finish::groups::BLOCK;
 use crate::finish::order;
 use crate::finish::order::{OrderKey, SortedPart};
-use crate::functions::typed::Typed;
+use crate::functions::typed::{Typed, columns_of};
 use crate::partitions::spill::Spill;
 use crate::plan::{OutputExpression, Plan, SortKey};
 use crate::rows::top_k_prefilter;
@@ -48,13 +48,10 @@ impl SortedRows<'_> {
     /// threads.
     pub(crate) fn answer(self, plan: &Plan) -> Result<Answer> {
         let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < top_k_prefilter::MAX_ROWS);
-        let mut used = Vec::new();
-        plan.columns.iter().for_each(|answer| answer.value.columns(&mut used));
+        let used = columns_of(plan.columns.iter().map(|answer| &answer.value));
         if !is_small || shows_columns(plan) || used.is_empty() {
             return self.prefiltered(plan);
         }
-        used.sort_unstable();
-        used.dedup();
         let fields = plan.fields();
         let column = |&column: &usize| {
             let value = Typed::column(column, fields[column].logical_type, fields[column].nullable);

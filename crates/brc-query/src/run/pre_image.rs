@@ -6,7 +6,7 @@ use crate::answer::Answer;
 use crate::bind::inputs::Source;
 use crate::evaluate::Columns;
 use crate::evaluate::computed::computed;
-use crate::functions::typed::Typed;
+use crate::functions::typed::{Typed, columns_of};
 use crate::partitions::{Limits, Partitioning, bounds_of};
 use crate::plan::Plan;
 use crate::run::subgroups::Subgroups;
@@ -37,9 +37,7 @@ impl<'a> PreImageGrouping<'a> {
             Source::RowNumber => None,
         };
         let keys = plan.keys.iter().map(key).collect::<Option<Vec<_>>>()?;
-        let mut columns = Vec::new();
-        keys.iter().for_each(|key| key.columns(&mut columns));
-        let column = *columns.first().filter(|first| columns.iter().all(|column| column == *first))?;
+        let [column] = columns_of(keys.iter().copied())[..] else { return None };
         let states = plan.states();
         let logical_type = of_table.get(column)?.logical_type;
         if logical_type.physical() != PhysicalType::Integers || !states.iter().all(|(_, kind)| kind.is_small()) {

@@ -290,14 +290,20 @@ impl Seen {
     fn may_have_lists(self, given: &GivenForms) -> bool {
         let has_commas = given.likely_decimal == Some(b',');
         let is_doubtful = given.no_decimal_commas || given.may_have_lists && !has_commas && self.are_like_lists();
-        is_doubtful && given.number.is_none() && self.flags & GROUPED == 0
+        is_doubtful && self.forms.scale > 0 && given.number.is_none() && self.flags & GROUPED == 0
+    }
+
+    /// Whether all values have digits after a comma, some fewer than others, as pairs of numbers do.
+    #[must_use]
+    pub fn are_like_pairs(self) -> bool {
+        self.flags & NUMBER == 0 && self.forms.least_scale > 0 && self.forms.least_scale < self.forms.scale
     }
 
     /// What separators in numbers are read as, although no value shows that they are: points between thousands, if none
     /// has a comma as well or two points; commas between thousands, if all begin with three digits, as lists of numbers
-    /// may; with `commas_delimit`, decimal commas; and the commas of lists, which may be decimal commas.
+    /// may; decimal commas, where lists are as likely; and the commas of lists, which may be decimal commas.
     #[must_use]
-    pub fn assumed_separator(self, given: &GivenForms, commas_delimit: bool) -> Option<AssumedSeparator> {
+    pub fn assumed_separator(self, given: &GivenForms, lists_are_likely: bool) -> Option<AssumedSeparator> {
         let has = |flag| self.flags & flag != 0;
         let Reading::Formed(_, Form::Number(form)) = self.reading(given) else {
             let commas = GivenForms { no_decimal_commas: false, likely_decimal: Some(b','), ..*given };
@@ -311,7 +317,7 @@ impl Seen {
             Some(AssumedSeparator::PointOfThousands)
         } else if form.has_thousands_by(b',') && !has(SHORT_LEAD | GROUPED) {
             Some(AssumedSeparator::CommaOfThousands)
-        } else if form.decimal() == b',' && commas_delimit && !has(GROUPED) {
+        } else if form.decimal() == b',' && self.forms.scale > 0 && lists_are_likely && !has(GROUPED) {
             Some(AssumedSeparator::DecimalComma)
         } else {
             None

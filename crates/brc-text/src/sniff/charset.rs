@@ -30,9 +30,12 @@ pub(super) fn find(samples: &[Sample<'_>]) -> CharsetFinding {
     }
 }
 
+/// Up to as many times as many other bytes, characters of UTF-8 are hardly there by chance.
+const MIXED: u64 = 5;
+
 /// Advice for a text that is not UTF-8. The charset is unknown: many charsets assign a letter to each byte. But Western
 /// European letters and typographic marks between ASCII characters suggest windows-1252, a superset of Latin-1; and if
-/// most of the non-ASCII text is UTF-8, the text is damaged rather than in a different charset.
+/// much of the non-ASCII text is UTF-8, the text is damaged or mixed rather than in a different charset.
 fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
     let (mut letters, mut others, mut multibyte) = (0_u64, 0_u64, 0_u64);
     for chunk in samples.iter().flat_map(|sample| sample.bytes.utf8_chunks()) {
@@ -42,10 +45,14 @@ fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
         letters += western;
         others += all - western;
     }
-    if multibyte > letters + others {
+    let which = match letters + others {
+        bytes if bytes < multibyte => "except for some bytes",
+        bytes if bytes < multibyte * MIXED => "in some places only",
+        _ => "",
+    };
+    if !which.is_empty() {
         return format!(
-            "the text is UTF-8 except for some bytes, the first of them 0x{byte:02x} at byte {offset}; they are \
-             kept as they are"
+            "the text is UTF-8 {which}; other bytes, the first of them 0x{byte:02x} at byte {offset}, are kept as they are"
         );
     }
     let (looks, option) = match others {
@@ -194,9 +201,12 @@ mod tests {
         assert!(other.starts_with("the text is not UTF-8; strings keep") && other.contains("--charset"), "{other}");
         let damaged = find(&[Sample::whole("é è ê\n".as_bytes()), Sample::whole(b"\xff\n")]).advice.unwrap();
         assert!(
-            damaged.starts_with("the text is UTF-8 except for some bytes, the first of them 0xff at byte 0"),
+            damaged
+                .starts_with("the text is UTF-8 except for some bytes; other bytes, the first of them 0xff at byte 0"),
             "{damaged}"
         );
+        let mixed = find(&[Sample::whole("é\n".as_bytes()), Sample::whole(b"na\xefve\nna\xefve\n")]).advice.unwrap();
+        assert!(mixed.starts_with("the text is UTF-8 in some places only") && !mixed.contains("--charset"), "{mixed}");
         let cut = "é".as_bytes();
         let samples = [
             Sample { bytes: &cut[..1], offset: 0, is_end: false },

@@ -315,6 +315,11 @@ fn are_names(row: &[Cell<'_>], prefix: &str) -> bool {
     let Some((first, others)) = row.split_first() else { return false };
     let bytes = first.bytes.strip_prefix(prefix.as_bytes()).unwrap_or(first.bytes).trim_ascii();
     let is_number_sign = bytes.len() < first.bytes.len() && matches!(bytes, b"" | b".");
-    let is_name = |cell: &Cell<'_>| is_like_a_name(cell) && (is_number_sign || !cell.bytes.contains(&b' '));
-    (is_number_sign || is_name(&Cell { bytes, ..*first })) && others.iter().all(is_name)
+    let is_name = |cell: &Cell<'_>| is_like_a_name(cell) && !cell.bytes.contains(&b' ');
+    // Beside it, signs such as `+/-` and `%` are names, too.
+    let may_be_name = |cell: &Cell<'_>| !cell.is_empty() && !Kind::of(cell).is_typed();
+    match is_number_sign {
+        true => others.iter().any(is_like_a_name) && others.iter().all(may_be_name),
+        false => is_name(&Cell { bytes, ..*first }) && others.iter().all(is_name),
+    }
 }

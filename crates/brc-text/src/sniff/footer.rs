@@ -30,8 +30,13 @@ impl RowCount {
 }
 
 impl Trailing {
-    /// What follows a table of this width, above a count of its rows if there is one.
-    pub(super) fn of(table: &SampleRows<'_>, width: usize, count: Option<RowCount>) -> Self {
+    /// What follows a table of this width, above a count of its rows if there is one. `lines` counts those from a row on.
+    pub(super) fn of(
+        table: &SampleRows<'_>,
+        width: usize,
+        count: Option<RowCount>,
+        lines: impl Fn(usize) -> usize,
+    ) -> Self {
         let counted =
             count.map_or(Self::default(), |count| Self { rows: 1, lines: count.lines, count_width: Some(count.width) });
         if width == 1 {
@@ -43,7 +48,7 @@ impl Trailing {
         match after.iter().position(|row| !is_empty(row)) {
             Some(first) => Self {
                 rows: after.iter().filter(|row| !is_empty(row)).count() + counted.rows,
-                lines: after.len() - first + counted.lines,
+                lines: lines(wide + first),
                 count_width: None,
             },
             None => counted,

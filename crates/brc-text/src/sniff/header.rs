@@ -9,7 +9,7 @@ mod text;
 
 use super::columns::{Columns, Comparison, ROWS};
 use super::comments::is_ruler;
-use super::kind::{Kind, is_limit, is_placeholder};
+use super::kind::{Kind, are_bands, is_limit, is_placeholder};
 use super::report::count;
 use super::rows::{Cell, SampleRows};
 use super::shape::is_empty;
@@ -181,7 +181,7 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
         |other: &&&[Cell<'_>]| are_names && row.iter().map(|it| it.bytes).eq(other.iter().map(|it| it.bytes));
     let rows: Vec<&[Cell<'_>]> = below.iter().filter(|other| !is_repeated(other)).copied().collect();
     let columns = Columns::of(rows.iter().copied(), below[0].len());
-    let Comparison { unlike, alike } = compare_names(row, &columns);
+    let Comparison { unlike, alike } = compare_names(row, &rows, &columns);
     let typed = unlike + alike;
     if is_quoted_over_unquoted(row, below) {
         return Verdict::new(4, "its fields are quoted; fields below are not");
@@ -206,12 +206,12 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
     }
     let is_doubtful = numbers == NumberNames::Possible;
     let values = text::values(row, if typed > 0 { &rows } else { below }, &columns);
-    if values >= unlike.max(1) {
+    if values >= unlike.max(1) && !text::are_usual(row, values) {
         let evidence = format!(
             "{} of the first row recur below, or have the same words with other numbers",
             count(values, "field")
         );
-        return Verdict::new(-CERTAIN, evidence);
+        return Verdict { is_doubtful: unlike > 0, ..Verdict::new(-CERTAIN, evidence) };
     }
     if typed > 0 {
         let weight = 2 * (unlike.min(4) as i32 - alike.min(4) as i32);
@@ -230,20 +230,28 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
     Verdict { is_doubtful: is_doubtful || text.is_doubtful, ..text }
 }
 
-/// Compares a row that may be a header with the columns. What stands for a value in a column of numbers or dates is no
-/// name: `<0.05` is as good as a value, and `unknown` is nothing.
-fn compare_names(row: &[Cell<'_>], columns: &Columns) -> Comparison {
+/// Compares a row that may be a header with the columns of the rows below. What stands for a value in a column of numbers
+/// or dates is no name: `<0.05` is as good as a value, and `unknown` is nothing. A percentage above numbers is a name,
+/// as in tables of quantiles.
+fn compare_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> Comparison {
     let is_typed = |index: &usize| columns.kind(*index).is_some();
-    let (mut limits, mut names) = (0, row.to_vec());
+    let are_bands = are_bands(row.iter().map(|cell| cell.bytes));
+    let is_percentage = |cell: &Cell<'_>| Kind::of(cell) == Kind::Number && cell.bytes.ends_with(b"%");
+    let is_name = |index: usize| {
+        is_percentage(&row[index]) && !below.iter().any(|other| other.get(index).is_some_and(is_percentage))
+    };
+    let (mut limits, mut percentages, mut names) = (0, 0, row.to_vec());
     for index in (0..row.len()).filter(is_typed) {
-        let is_limit = is_limit(row[index].bytes);
+        let is_limit = !are_bands && is_limit(row[index].bytes);
+        let is_name = is_name(index);
         limits += usize::from(is_limit);
-        if is_limit || is_placeholder(row[index].bytes) {
+        percentages += usize::from(is_name);
+        if is_limit || is_name || is_placeholder(row[index].bytes) {
             names[index].bytes = b"";
         }
     }
     let Comparison { alike, unlike } = columns.compare(&names);
-    Comparison { alike: alike + limits, unlike }
+    Comparison { alike: alike + limits, unlike: unlike + percentages }
 }
 
 /// Evidence: the number of typed columns in which the first row differs from the values below.
@@ -309,6 +317,13 @@ fn recurs(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
 /// Whether all of several fields may be names.
 pub(super) fn are_names(row: &[Cell<'_>]) -> bool {
     row.len() > 1 && row.iter().all(is_like_a_name)
+}
+
+/// Whether the fields are distinct names without blanks around them.
+pub(super) fn are_distinct_names(row: &[Cell<'_>]) -> bool {
+    are_names(row)
+        && row.iter().all(|cell| cell.bytes.trim_ascii() == cell.bytes && !cell.is_padded)
+        && are_distinct(row.iter().map(|cell| cell.bytes))
 }
 
 pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {

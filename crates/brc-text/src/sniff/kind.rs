@@ -77,23 +77,49 @@ impl Kind {
 fn is_null(text: &[u8]) -> bool {
     const WORDS: &[&str] = &["na", "n/a", "null", "none", "nil", "nan", "inf", "infinity"];
     let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    NullTokenSet::of(text).is_some() || is_one_of(unsigned, WORDS) || ERRORS.contains(&text)
+    NullTokenSet::of(text).is_some() || is_one_of(unsigned, WORDS) || is_error(text)
 }
 
-/// What spreadsheets write where a formula has no value.
-const ERRORS: [&[u8]; 10] =
-    [b"#VALUE!", b"#DIV/0!", b"#REF!", b"#NAME?", b"#NUM!", b"#NULL!", b"#SPILL!", b"#CALC!", b"#N/A N/A", b"#ERROR!"];
+/// Whether a text is what spreadsheets of any language write where a formula has no value: `#DIV/0!`, `#NV`, `#VALEUR!`.
+fn is_error(text: &[u8]) -> bool {
+    const WITHOUT_MARK: [&[u8]; 6] = [b"N/A", b"N/A N/A", b"NV", b"N/D", b"N/B", b"NA"];
+    let Some(name) = text.strip_prefix(b"#") else { return false };
+    let marked = name.strip_suffix(b"!").or_else(|| name.strip_suffix(b"?")).filter(|name| !name.is_empty());
+    let is_capital = |byte: &u8| byte.is_ascii_uppercase() || !byte.is_ascii() || matches!(byte, b'/' | b'0' | b'_');
+    WITHOUT_MARK.contains(&name) || marked.is_some_and(|name| name.iter().all(is_capital))
+}
 
 /// Whether a text is one of these words, in any case.
 fn is_one_of(text: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether a text stands for a number that is only bounded or marked: `<0.05`, `< LOD`, `12*`.
+/// Whether a text stands for a number that is only bounded or marked: `<0.05`, `< LOD`, `12*`. `<DATE>` is a name, and so
+/// is a year with a mark.
 pub(super) fn is_limit(text: &[u8]) -> bool {
     let rest = text.strip_suffix(b"*").unwrap_or(text);
+    let is_marked = rest.len() < text.len() && is_number(rest) && !is_year(rest);
     let bound = ["<", ">", "~", "≤", "≥", "±"].iter().find_map(|sign| text.strip_prefix(sign.as_bytes()));
-    bound.is_some_and(|rest| rest.iter().any(u8::is_ascii_alphanumeric)) || rest.len() < text.len() && is_number(rest)
+    is_marked || bound.is_some_and(|rest| rest.iter().any(u8::is_ascii_alphanumeric) && !rest.ends_with(b">"))
+}
+
+/// Whether some of these texts are bands of numbers beside one another, as in `<18`, `18-64`, `>64`. They are names,
+/// where a single limit is a value.
+pub(super) fn are_bands<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
+    let is_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let is_range = |text: &[u8]| {
+        let ends = text.iter().position(|byte| *byte == b'-').map(|at| (&text[..at], &text[at + 1..]));
+        ends.is_some_and(|(low, high)| is_digits(low) && is_digits(high))
+    };
+    let some_begins =
+        |signs: [&str; 2]| texts.clone().any(|text| signs.iter().any(|sign| text.starts_with(sign.as_bytes())));
+    let (is_above, is_below) = (some_begins(["<", "≤"]), some_begins([">", "≥"]));
+    is_above && is_below || (is_above || is_below) && texts.clone().any(is_range)
+}
+
+/// Whether a text is a year from 1700 to 2199.
+pub(super) fn is_year(text: &[u8]) -> bool {
+    matches!(text, [b'1', b'7'..=b'9', _, _] | [b'2', b'0' | b'1', _, _]) && text.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether a text takes the place of a value that is not known.

@@ -142,10 +142,16 @@ impl Layout {
             null_marks: text_with_null_marks(&tables, first, width),
             has_rows_in_quotes: tables.first().is_some_and(|table| has_rows_in_quotes(samples, table, dialect, width)),
             is_doubled: has_empty_columns_between(&tables, first, width),
-            trailing: samples
-                .end()
-                .and_then(|end| tables.get(end))
-                .map_or(Trailing::default(), |table| Trailing::of(table, width, row_count)),
+            trailing: samples.end().and_then(|end| Some((tables.get(end)?, samples.iter().nth(end)?))).map_or(
+                Trailing::default(),
+                |(table, text)| {
+                    let lines = |row: usize| {
+                        let (text, end) = (&text[table.start(row)..], dialect.line_end.last_byte());
+                        memchr::memchr_iter(end, text).count() + usize::from(!text.ends_with(&[end]))
+                    };
+                    Trailing::of(table, width, row_count, lines)
+                },
+            ),
             rows: tables
                 .first()
                 .map_or(0, |table| table.iter().skip(first.max(leading.end)).filter(|row| !is_empty(row)).count()),

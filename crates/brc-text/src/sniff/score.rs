@@ -53,6 +53,8 @@ pub(super) struct Candidate {
     has_decimal_commas: bool,
     /// Whether tabs seem to separate fields.
     has_tabs_between: bool,
+    /// Whether the first row has names without blanks beside them.
+    begins_with_names: bool,
 }
 
 /// All candidates, the best first; at least one.
@@ -65,7 +67,7 @@ pub(super) fn rank(samples: &Samples<'_>, base: &Dialect, overrides: &DialectOve
                 let dialect = Dialect { delimiter, quote, escape, brackets, ..base.clone() };
                 if dialect.check().is_ok() {
                     let candidate = Candidate::new(samples, dialect, prior);
-                    if overrides.quote.is_none() && quote == Some(b'"') && candidate.quotes.are_text() {
+                    if overrides.quote.is_none() && quote == Some(b'"') && candidate.may_have_quotes_as_text() {
                         let dialect = Dialect { quote: None, ..candidate.dialect.clone() };
                         candidates.push(Candidate::new(samples, dialect, prior));
                     }
@@ -94,7 +96,8 @@ fn penalise_decimal_commas(candidates: &mut [Candidate]) {
 }
 
 /// Lowers the score of delimiters that the first row lacks, or that leave tabs between what may be fields, if all rows have
-/// the same number of another one that is unusual in text; a tab in the second case.
+/// the same number of another one that is unusual in text; a tab in the second case. Commas are usual in text, except
+/// between the names of a header.
 fn penalise_less_even(candidates: &mut [Candidate]) {
     let is_even = |candidate: &&Candidate, bytes: &[u8]| {
         let shape = candidate.shape;
@@ -102,7 +105,8 @@ fn penalise_less_even(candidates: &mut [Candidate]) {
         is_one && shape.width > 1 && shape.rows > 2 && shape.usual == shape.rows
     };
     let has_even = |bytes: &[u8]| candidates.iter().any(|candidate| is_even(&candidate, bytes));
-    let (some, tabs) = (has_even(b";\t|"), has_even(b"\t"));
+    let names_commas = |candidate: &Candidate| candidate.begins_with_names && is_even(&candidate, b",");
+    let (some, tabs) = (has_even(b";\t|") || candidates.iter().any(names_commas), has_even(b"\t"));
     for other in candidates.iter_mut() {
         if some && other.shape.first > 0 || tabs && other.has_tabs_between {
             other.score /= 2.0;
@@ -163,6 +167,11 @@ fn brackets(samples: &Samples<'_>, delimiter: Delimiter, overrides: &DialectOver
 }
 
 impl Candidate {
+    /// Whether quotes may be ordinary characters: hardly any is used soundly, or most rows have one that is not.
+    fn may_have_quotes_as_text(&self) -> bool {
+        self.quotes.are_text() || self.quotes.malformed > 2 && self.quotes.malformed * 2 >= self.shape.usual
+    }
+
     fn new(samples: &Samples<'_>, dialect: Dialect, prior: f64) -> Self {
         let mut tables = samples.split(&dialect);
         samples.end().and_then(|end| footer::take_row_count(&mut tables[end]));
@@ -194,6 +203,7 @@ impl Candidate {
             wholeness: fields.wholeness,
             has_decimal_commas,
             has_tabs_between: fields.tabs_split_values || fields.have_tabs,
+            begins_with_names: tables.iter().flat_map(SampleRows::iter).next().is_some_and(header::are_distinct_names),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! their order, the name beside them, and that no row below is ordered alike.
 
 use super::super::columns::Columns;
-use super::super::kind::Kind;
+use super::super::kind::{Kind, is_year};
 use super::super::rows::Cell;
 use super::{Likeness, are_distinct, begin_distinct, is_like_a_name, recurs};
 
@@ -44,7 +44,7 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
         return NumberNames::Unlikely;
     }
     let ascends = steps.iter().all(|step| *step > 0.0) && !steps.is_empty();
-    let are_years = numbers.iter().all(|index| is_year(&row[*index]));
+    let are_years = numbers.iter().all(|index| is_year(row[*index].bytes.trim_ascii()));
     let over_numbers = |index: &usize| columns.kind(*index) == Some(Kind::Number) && is_like_a_name(&row[*index]);
     if names.iter().any(over_numbers) && (are_years || is_even(&steps) || ascends && steps.len() > 1) {
         return NumberNames::Certain("a name above numbers, and numbers in sequence");
@@ -135,13 +135,8 @@ fn are_mixed(rows: &[&[Cell<'_>]], indexes: &[usize], columns: &Columns) -> bool
 /// The share of the fields in these columns that are years.
 fn share_of_years(rows: &[&[Cell<'_>]], columns: &[usize]) -> f64 {
     let cells = || rows.iter().flat_map(|row| columns.iter().map(|column| &row[*column]));
-    let years = cells().filter(|cell| is_year(cell)).count();
+    let years = cells().filter(|cell| is_year(cell.bytes.trim_ascii())).count();
     years as f64 / cells().filter(|cell| !cell.is_empty()).count().max(1) as f64
-}
-
-fn is_year(cell: &Cell<'_>) -> bool {
-    matches!(cell.bytes.trim_ascii(), [b'1', b'7'..=b'9', tens, ones] | [b'2', b'0' | b'1', tens, ones]
-        if tens.is_ascii_digit() && ones.is_ascii_digit())
 }
 
 /// The differences of successive numbers; `None` if a field is not a number.

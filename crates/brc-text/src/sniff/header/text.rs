@@ -13,13 +13,17 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> Verdict {
         return judge_list(cell, below);
     }
     let say = |weight, what: String| Verdict::new(weight, format!("all columns are text, {what}"));
-    let likeness = row.iter().enumerate().map(|(index, cell)| Likeness::of(cell, below, index));
-    let (unlike, alike) = likeness.fold((0, 0), |(unlike, alike), likeness| match likeness {
-        Likeness::Unlike => (unlike + 1, alike),
-        Likeness::Alike => (unlike, alike + 1),
-        Likeness::Unknown => (unlike, alike),
-    });
-    let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
+    let likeness: Vec<Likeness> =
+        row.iter().enumerate().map(|(index, cell)| Likeness::of(cell, below, index)).collect();
+    let count_of = |wanted: Likeness| likeness.iter().filter(|likeness| **likeness == wanted).count();
+    let (unlike, alike) = (count_of(Likeness::Unlike), count_of(Likeness::Alike));
+    // Beside a name, `NA` is also North America.
+    let is_name = |(cell, likeness): (&Cell<'_>, &Likeness)| is_like_a_name(cell) && *likeness == Likeness::Unlike;
+    let has_name = row.iter().zip(&likeness).any(is_name);
+    let may_be_name = |cell: &&Cell<'_>| {
+        is_like_a_name(cell) || has_name && !cell.is_empty() && cell.bytes.iter().all(u8::is_ascii_alphabetic)
+    };
+    let names = row.iter().filter(may_be_name).count();
     let is_doubtful = unlike * 2 <= row.len() && !row.iter().any(is_usual);
     if alike > unlike {
         say(-1, format!("and in {alike} of them the first row looks like all rows below"))
@@ -76,14 +80,20 @@ fn is_short(cell: &Cell<'_>) -> bool {
 
 /// Words that are usual in names of columns, of English and its neighbours.
 const USUAL: &str = "account address adresse age amount answer apellido author beschreibung bezeichnung brand \
-    category cidade citta città city ciudad code cognome color colour comment company country county currency \
-    date datum department dept descripcion descripción description direccion dirección domain email fecha field \
-    file filename gender gene host hostname id indirizzo ip item key keyword label land language latitude \
+    category cidade citta città city ciudad code cognome color colour column comment company count country county \
+    currency date datum default department dept descripcion descripción description direccion dirección domain email fecha field \
+    file filename freq frequency gender gene host hostname id indirizzo ip item key keyword label land language latitude \
     location longitude mail message method model naam nachname name nom nombre nome note notes number option ort \
     owner paese pais path pays país phone plz position postcode prenom product project prénom question region \
     remark result review role rue sentence source species stad stadt state station status strasse straße street \
-    subject surname symbol tag team text time timestamp title tweet type uri url user username value version \
-    ville vorname zip";
+    subject surname symbol tag team term text time timestamp title tweet type uri url user username value version \
+    ville vorname word zip";
+
+/// Whether so many fields are usual names that a few which recur below are coincidences.
+pub(super) fn are_usual(row: &[Cell<'_>], recurring: usize) -> bool {
+    let usual = row.iter().filter(|cell| is_usual(cell)).count();
+    usual > recurring && usual * 2 >= row.len()
+}
 
 /// Whether a field has a usual word of names.
 fn is_usual(cell: &Cell<'_>) -> bool {
