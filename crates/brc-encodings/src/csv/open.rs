@@ -11,7 +11,7 @@ use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
 use crate::text::strip_carriage_return;
-use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table};
+use brc_core::{Error, Field, LogicalType, Result, RowFault, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::form::GivenForms;
@@ -340,7 +340,7 @@ impl Output for DiscardRows {
         Ok(())
     }
 
-    fn keeps_bad_rows(&self) -> bool {
+    fn keeps(&self, _: &RowFault) -> bool {
         true
     }
 
