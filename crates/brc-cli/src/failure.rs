@@ -84,6 +84,7 @@ pub(crate) fn hint(fault: &RowFault) -> Option<String> {
              --delimiter none reads whole lines",
         ),
         RowFault::UnclosedQuote => Some("the file may be cut off; if quotes are ordinary characters, use --quote none"),
+        RowFault::QuotedTooLong(_) => Some("if quotes are ordinary characters, use --quote none"),
         RowFault::TextAfterQuote => Some(
             "if quotes in fields are escaped, set --escape, as in --escape '\\'; if they are ordinary characters, use \
                  --quote none",

@@ -167,3 +167,20 @@ fn output_under_a_memory_limit_depends_on_nothing_else() {
     assert!(place.read("t.buren") == place.read("usual.buren"));
     place.run("convert t.csv t.buren --force --memory none").fails_with(2, "--memory");
 }
+
+#[test]
+fn columns_of_wide_texts_take_little_memory() {
+    let place = Place::new();
+    for word in ["", "word "] {
+        let line = |prefix: &str| (0..20_000).map(|column| format!("{prefix}{column}")).collect::<Vec<_>>().join(",");
+        place.write("t.csv", format!("{}\n{}\n", line("column "), line(word)));
+        place.run("convert t.csv t.json --header yes --force --metrics m.csv").ok();
+        let metrics = String::from_utf8(place.read("m.csv")).unwrap();
+        let (names, values) = metrics.split_once('\n').unwrap();
+        let peak = names.split(',').position(|name| name == "peak_rss_bytes").unwrap();
+        let peak: u64 = values.lines().last().unwrap().split(',').nth(peak).unwrap().parse().unwrap();
+        // Tables of fixed size for each column would take 40 kB and more.
+        assert!(peak < 400 << 20, "{peak} bytes");
+        place.shell("rm m.csv").ok();
+    }
+}

@@ -35,7 +35,7 @@ impl Frames for Streams {
             return Ok(false);
         }
         if self.started && !BZIP2_MAGIC.starts_with(head) {
-            pass_trailing(&mut self.source, NAME, BZIP2_MAGIC)?;
+            pass_trailing(&mut self.source, NAME, BZIP2_MAGIC, 0)?;
             return Ok(false);
         }
         self.decompress = Decompress::new(false);

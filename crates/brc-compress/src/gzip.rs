@@ -144,6 +144,8 @@ impl Frames for Members {
     }
 
     fn begin(&mut self, tally: &mut Tally) -> io::Result<bool> {
+        // Tapes and disks pad members to whole blocks.
+        let zeros = if self.started { self.source.skip_zeros()? } else { 0 };
         let head = self.source.peek(MARKS.head_bytes())?;
         if head.is_empty() {
             return Ok(false);
@@ -152,7 +154,7 @@ impl Frames for Members {
             if !self.started {
                 return Err(damaged("no gzip member starts here"));
             }
-            pass_trailing(&mut self.source, NAME, &MAGIC)?;
+            pass_trailing(&mut self.source, NAME, &MAGIC, zeros)?;
             return Ok(false);
         }
         if let Some(mark) = MARKS.read(head)? {

@@ -53,6 +53,20 @@ impl Source {
         Ok(())
     }
 
+    /// Skips zeros; returns their number.
+    pub(crate) fn skip_zeros(&mut self) -> io::Result<u64> {
+        let mut skipped = 0;
+        loop {
+            let there = self.fill()?;
+            let (zeros, count) = (there.iter().take_while(|byte| **byte == 0).count(), there.len());
+            self.consume(zeros);
+            skipped += zeros as u64;
+            if zeros < count || count == 0 {
+                return Ok(skipped);
+            }
+        }
+    }
+
     /// Whether a read was attempted at the end of the input.
     pub(crate) fn is_starved(&self) -> bool {
         self.starved
@@ -113,19 +127,24 @@ impl TrailingBytes {
     }
 }
 
-/// Skips everything after the last member or stream of a file. Zeros are accepted: tapes pad their blocks with them,
-/// and gzip(1) ignores them as well. `head` is the start of a member: bytes that start like it are reported as damaged
-/// instead.
+/// Skips everything after the last member or stream of a file, of which `skipped` zeros were skipped already. Zeros are
+/// accepted: tapes pad their blocks with them, and gzip(1) ignores them as well. `head` is the start of a member: bytes
+/// that start like it are reported as damaged instead.
 ///
 /// # Errors
 /// [`TrailingBytes`] for anything but zeros.
-pub(crate) fn pass_trailing(source: &mut Source, compression: &'static str, head: &[u8]) -> io::Result<()> {
+pub(crate) fn pass_trailing(
+    source: &mut Source,
+    compression: &'static str,
+    head: &[u8],
+    skipped: u64,
+) -> io::Result<()> {
     let found = source.peek(head.len())?;
     let equal = found.iter().zip(head).filter(|(found, head)| found == head).count();
     if 2 * equal > head.len() {
         return Err(damaged(format!("a {compression} member has a damaged header")));
     }
-    let (mut bytes, mut is_zero) = (0, true);
+    let (mut bytes, mut is_zero) = (skipped, true);
     loop {
         let there = source.fill()?;
         let count = there.len();

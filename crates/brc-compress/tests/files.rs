@@ -295,8 +295,14 @@ fn zeros_after_gzip_members_are_padding() {
         assert_eq!(read_stream(gzip, &pad(&empty)).unwrap(), b"", "{count}");
         assert_eq!(locations(gzip, &pad(&foreign)).unwrap(), None, "{count}");
         assert!(read_stream(gzip, &pad(&foreign)).unwrap() == table(), "{count}");
+        // More members may follow: padded files may be concatenated.
+        for (file, content) in [(&own, SMALL.concat()), (&foreign, table())] {
+            let followed = [pad(file), file.clone()].concat();
+            assert_eq!(locations(gzip, &followed).unwrap(), None, "{count}");
+            assert!(read_stream(gzip, &followed).unwrap() == content.repeat(2), "{count}");
+        }
         // Anything else after them is an error, and so is truncation.
-        let followed = [pad(&own), own.clone()].concat();
+        let followed = [pad(&own), b"garbage".to_vec()].concat();
         assert_eq!(locations(gzip, &followed).unwrap(), None, "{count}");
         assert_eq!(read_stream(gzip, &followed).unwrap_err().kind(), ErrorKind::InvalidData, "{count}");
         let last = locations(gzip, &own).unwrap().unwrap()[3];

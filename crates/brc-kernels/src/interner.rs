@@ -53,7 +53,7 @@ impl Interner {
     #[must_use]
     pub fn new(level: Level) -> Self {
         let hash = HashKind::of(level.min(Level::best()));
-        Self { dictionary: Dictionary::new(), table: KeyTable::new(hash, 0), others: OtherNames::default() }
+        Self { dictionary: Dictionary::new(), table: KeyTable::new(hash), others: OtherNames::default() }
     }
 
     /// The names so far, by code.

@@ -10,7 +10,7 @@
 
 #![forbid(unsafe_code)]
 
-use brc_core::Column;
+use brc_core::{Column, RowFault};
 use brc_kernels::structure::{LineEnd, Syntax};
 use brc_text::GivenForms;
 use brc_text::infer::Seen;
@@ -136,7 +136,7 @@ impl Output for Counter {
         Ok(())
     }
 
-    fn keeps_bad_rows(&self) -> bool {
+    fn keeps(&self, _: &RowFault) -> bool {
         true
     }
 

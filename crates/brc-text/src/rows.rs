@@ -11,8 +11,10 @@
 //!
 //! # Unclosed quotes
 //! A quote that is never closed would turn the rest of the text into one field. A row is therefore limited to
-//! [`max_row`](RowOptions::max_row) bytes. If a row is longer, or the text ends inside quotes, only its first line is
-//! rejected, and reading resumes at the next line. The result depends on the text alone, not on how it is split.
+//! [`max_row`](RowOptions::max_row) bytes. If the text ends inside quotes, only the first line of the row is rejected, and
+//! reading resumes at the next line. So it does after the first line of a row that is longer, but then these lines may
+//! be part of a field: its [`Reason::QuotedTooLong`] should end the run. The result depends on the text alone, not on
+//! how it is split.
 //!
 //! # Splitting
 //! A scanner starts at a row start. A [`Chain`] splits a stream of chunks at row ends, for parallel work.
@@ -104,8 +106,11 @@ pub enum Reason {
         /// The byte offset of that in the text.
         at: usize,
     },
-    /// A quote is not closed before the end of the text, or within the maximum row length.
+    /// A quote is not closed before the end of the text.
     Unclosed,
+    /// A row of several lines exceeds the maximum row length: its quotes are never closed, or enclose too much. The
+    /// lines after its first one are delivered as if they were rows.
+    QuotedTooLong,
     /// A line exceeds the maximum row length.
     TooLong,
     /// A comment line.
@@ -121,6 +126,7 @@ impl fmt::Display for Reason {
             Self::Columns { found } => write!(f, "{found} columns"),
             Self::Malformed { .. } => f.write_str("text after a closing quote"),
             Self::Unclosed => f.write_str("a quote is never closed"),
+            Self::QuotedTooLong => f.write_str("a quoted field is too long"),
             Self::TooLong => f.write_str("the line is too long"),
             Self::Comment => f.write_str("a comment"),
             Self::Empty => f.write_str("an empty line"),

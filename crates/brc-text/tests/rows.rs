@@ -129,9 +129,9 @@ fn oracle(syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
         let mut used = length;
         if length > options.max_row {
             let short = first_line <= options.max_row && rest[first_line - 1] == syntax.line_end().byte();
-            reason = Some(if short { Reason::Unclosed } else { Reason::TooLong });
+            reason = Some(if short { Reason::QuotedTooLong } else { Reason::TooLong });
         }
-        if matches!(reason, Some(Reason::Unclosed | Reason::TooLong)) {
+        if matches!(reason, Some(Reason::Unclosed | Reason::QuotedTooLong | Reason::TooLong)) {
             used = first_line;
             length = first_line.min(options.max_row);
         }
@@ -351,10 +351,10 @@ fn an_unclosed_quote_rejects_one_line() {
     let options = RowOptions::new(2);
     assert_eq!(irregular(&options, &text), (100_001, vec![(1, Reason::Unclosed, 5)]));
     let options = RowOptions { max_row: 1000, ..options };
-    assert_eq!(irregular(&options, &text), (100_001, vec![(1, Reason::Unclosed, 5)]));
+    assert_eq!(irregular(&options, &text), (100_001, vec![(1, Reason::QuotedTooLong, 5)]));
     // Closed, but beyond the maximum row length.
     text.extend_from_slice(b"\",g\n");
-    let rejects = vec![(1, Reason::Unclosed, 5), (100_002, Reason::Unclosed, 4)];
+    let rejects = vec![(1, Reason::QuotedTooLong, 5), (100_002, Reason::Unclosed, 4)];
     assert_eq!(irregular(&options, &text), (100_001, rejects));
 }
 
@@ -364,7 +364,7 @@ fn long_fields_are_kept() {
     assert_eq!(irregular(&RowOptions::new(2), &text), (3, vec![]));
     let options = RowOptions { max_row: 1 << 20, ..RowOptions::new(2) };
     // The first line of a row that is too long is rejected; the lines inside its quotes become rows.
-    let rejects = vec![(0, Reason::Unclosed, 8), (500_001, Reason::TooLong, 1 << 20)];
+    let rejects = vec![(0, Reason::QuotedTooLong, 8), (500_001, Reason::TooLong, 1 << 20)];
     assert_eq!(irregular(&options, &text), (500_001, rejects));
 }
 

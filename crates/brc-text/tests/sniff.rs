@@ -556,6 +556,29 @@ fn samples_may_start_anywhere() {
 }
 
 #[test]
+fn samples_within_long_fields_tell_nothing() {
+    let lines = "| a | b | c |\n".repeat(300);
+    let bytes =
+        format!("id,text,n\n1,ok,1\n2,ok,1\n3,\"{lines}\",3\n4,\"{lines}\",5\n5,\"{lines}\",6\n6,x,7\n").into_bytes();
+    let whole = sniff(&[Sample::whole(&bytes)], &DialectOverrides::default());
+    assert_eq!((whole.dialect.delimiter, whole.dialect.preamble_lines), (Delimiter::Byte(b','), 0));
+    for from in [5_000, 7_000, 9_000] {
+        let samples = [
+            Sample { bytes: &bytes[..4_400], offset: 0, is_end: false },
+            Sample { bytes: &bytes[from..from + 1_500], offset: from as u64, is_end: false },
+            Sample { bytes: &bytes[11_000..], offset: 11_000, is_end: true },
+        ];
+        let sniffed = sniff(&samples, &DialectOverrides::default());
+        assert_eq!((&sniffed.dialect, &sniffed.names), (&whole.dialect, &whole.names), "from {from}");
+    }
+    // A field that is open over most of the sample may end beyond it.
+    for end in [500, 2_000, 4_000] {
+        let sniffed = sniff(&[Sample { bytes: &bytes[..end], offset: 0, is_end: false }], &DialectOverrides::default());
+        assert!(sniffed.needs_more, "{end}");
+    }
+}
+
+#[test]
 fn rows_inside_quotes_are_noted() {
     let are_noted = |text: &str| notes(text).iter().any(|note| note.starts_with("a field contains whole rows in its"));
     for text in [

@@ -61,6 +61,9 @@ pub enum RowFault {
     /// A quote is never closed.
     #[error("a quote is never closed")]
     UnclosedQuote,
+    /// A row in quotes exceeds the maximum length.
+    #[error("a quoted field is longer than {0} bytes, or its quote is never closed")]
+    QuotedTooLong(usize),
     /// A field continues after its closing quote.
     #[error("text after a closing quote")]
     TextAfterQuote,
@@ -206,6 +209,16 @@ impl RowFault {
             Self::MalformedString(_) => "malformed string".to_owned(),
             Self::LikeComment { prefix, fault } => format!("{}, in a line that begins with '{prefix}'", fault.kind()),
             other => other.to_string(),
+        }
+    }
+
+    /// Whether it is unknown where the row ends, so that the lines after it may be rows or a part of it.
+    #[must_use]
+    pub fn hides_rows(&self) -> bool {
+        match self {
+            Self::QuotedTooLong(_) => true,
+            Self::LikeComment { fault, .. } => fault.hides_rows(),
+            _ => false,
         }
     }
 

@@ -50,10 +50,16 @@ pub(super) const DECIMAL_BITS: i32 = 128;
 
 /// The schema message that begins a file, at offset `start`, or a stream; `coded` marks dictionary-encoded columns.
 /// Decimals of up to 18 digits have `decimal_bits`.
-pub(super) fn schema(schema: &Schema, coded: &[bool], decimal_bits: i32, start: usize) -> Vec<u8> {
+pub(super) fn schema(
+    schema: &Schema,
+    coded: &[bool],
+    decimal_bits: i32,
+    start: usize,
+    about: &[(&str, String)],
+) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let header = flat_schema(&mut builder, schema, coded, decimal_bits).as_union_value();
-    message(builder, MessageHeader::Schema, header, 0, start, &[])
+    message(builder, MessageHeader::Schema, header, 0, start, about)
 }
 
 /// A column of a record batch: its null count, and the ranges of its buffers in the body, first the validity.

@@ -18,6 +18,7 @@ mod stream;
 pub(crate) mod stream_writer;
 mod table;
 mod types;
+mod unlisted;
 mod writer;
 
 use crate::columnar;

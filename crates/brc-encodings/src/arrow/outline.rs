@@ -33,6 +33,9 @@ pub(super) struct Outline<'p> {
     pub(super) note: Option<String>,
 }
 
+/// The place of a file's outline.
+const FOOTER: &str = "footer";
+
 /// What the footer of a file says of it.
 #[derive(Default)]
 pub(super) struct About {
@@ -51,7 +54,7 @@ impl<'p> Outline<'p> {
     /// # Errors
     /// If there is none, or it is damaged or of an unknown version.
     pub(super) fn of_file(path: &'p Path, file: &dyn ReadAt, length: u64) -> Result<Self> {
-        let place = "footer";
+        let place = FOOTER;
         let footer = Footer::read(path, file, length, MAGIC)?;
         let flat = root_as_footer(&footer.bytes);
         let flat = flat.map_err(|error| Error::corrupt(path, place, format!("malformed: {error}")))?;
@@ -112,6 +115,11 @@ impl<'p> Outline<'p> {
         let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let (batches, dictionaries) = (Vec::new(), Vec::new());
         Ok(Self { path, place, columns, metadata, about: About::default(), end: 0, batches, dictionaries, note: None })
+    }
+
+    /// Whether it is that of a file, not of a stream.
+    pub(super) fn is_of_file(&self) -> bool {
+        self.place == FOOTER
     }
 
     /// The error for malformed content of the footer, or of the schema message of a stream.

@@ -56,7 +56,7 @@ impl Writer {
     /// The schema and the dictionaries.
     fn first(&self) -> Vec<u8> {
         let coded: Vec<bool> = self.dictionaries.iter().map(Option::is_some).collect();
-        let mut first = messages::schema(&self.schema, &coded, messages::DECIMAL_BITS, 0);
+        let mut first = messages::schema(&self.schema, &coded, messages::DECIMAL_BITS, 0, &[]);
         for (id, dictionary) in self.dictionaries.iter().flatten().enumerate() {
             write_dictionary(id, dictionary, None, &mut first);
         }

@@ -8,8 +8,9 @@ use super::messages::{DECIMAL_BITS, value_of};
 use super::outline::Outline;
 use super::scanner::ArrowScanner;
 use super::types::{Columns, FileColumn, LayoutCounts};
+use super::unlisted;
 use super::writer;
-use crate::columnar::footer::check_rest;
+use crate::columnar::footer::{check_rest, is_marked};
 use crate::columnar::{self, Fault, arrow_columns, seal, with_scales};
 use crate::encoding::OpenOptions;
 use crate::input_file::InputFile;
@@ -87,6 +88,11 @@ impl ArrowTable {
         let begins_with = begins_with.with_metadata(take(&mut outline.metadata));
         let blocks = Blocks { path, file: &file, end: outline.end, columns: &columns, trailing };
         let (batches, dictionaries) = blocks.read_all(&outline)?;
+        if outline.is_of_file() && !outline.about.is_own {
+            let batches = batches.iter().map(|batch| batch.location.whole());
+            let dictionaries = dictionaries.iter().map(|block| block.location.whole());
+            unlisted::check(path, &file, batches.chain(dictionaries).collect(), outline.end)?;
+        }
         Ok(Self {
             splits: splits(&batches, options.row_group_bytes.unwrap_or(SPLIT_BYTES)),
             loaded: columns.iter().map(|_| Mutex::default()).collect(),
@@ -115,9 +121,10 @@ impl ArrowTable {
         let buffers = self.batches.iter().flat_map(|batch| batch.columns.iter().flatten().cloned());
         let dictionaries = self.dictionaries.iter().map(|block| block.location.whole());
         let parts = messages.chain(buffers).chain(dictionaries).collect();
-        // Files written before have decimals of 64 bits.
+        // Files written before have no mark, or decimals of 64 bits.
+        let is_marked = is_marked(&self.path, &self.file, self.bytes)?;
         let is_narrow = self.columns.iter().any(|column| matches!(column.stored, DataType::Decimal64(..)));
-        let start = writer::start(&self.begins_with, if is_narrow { 64 } else { DECIMAL_BITS });
+        let start = writer::start(&self.begins_with, if is_narrow { 64 } else { DECIMAL_BITS }, is_marked);
         check_rest(&self.path, &self.file, &start, parts, &writer::END, self.end)
     }
 

@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
 
 /// The size of the magic at the start.
-const MAGIC_BYTES: usize = 8;
+pub(super) const MAGIC_BYTES: usize = 8;
 
 /// The footer key of the checksums: for each record batch one of its message and one of each column's buffers, then
 /// one for each dictionary.
@@ -27,11 +27,14 @@ pub(super) const CHECKSUMS: &str = "brc.checksums";
 pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 /// The start of a file: the magic, and the schema message for readers of the file as a stream. Decimals of up to 18
-/// digits have `decimal_bits`.
-pub(super) fn start(schema: &Schema, decimal_bits: i32) -> Vec<u8> {
+/// digits have `decimal_bits`. If `is_marked`, metadata of the message say that the footer has a checksum.
+pub(super) fn start(schema: &Schema, decimal_bits: i32, is_marked: bool) -> Vec<u8> {
+    let mark = [(seal::MARK, String::new())];
+    let about = if is_marked { &mark[..] } else { &[] };
+    let coded = messages::coded_in_files(schema);
     let mut start = MAGIC.to_vec();
     start.resize(MAGIC_BYTES, 0);
-    start.extend_from_slice(&messages::schema(schema, &messages::coded_in_files(schema), decimal_bits, MAGIC_BYTES));
+    start.extend_from_slice(&messages::schema(schema, &coded, decimal_bits, MAGIC_BYTES, about));
     start
 }
 
@@ -111,7 +114,7 @@ impl BatchWriter for Writer {
     }
 
     fn start(&mut self) -> Vec<u8> {
-        let start = start(&self.schema, messages::DECIMAL_BITS);
+        let start = start(&self.schema, messages::DECIMAL_BITS, true);
         self.end = start.len();
         start
     }

@@ -115,8 +115,9 @@ impl Header {
         let codec = text(CODEC).unwrap_or("null");
         let codec = Codec::by_name(codec)
             .ok_or_else(|| Fault::unsupported(format!("its blocks are compressed with {}", codec.escape_debug())))?;
-        if !is_own && text(CREATED_BY).is_some_and(seal::is_own) {
-            return Err(Fault::corrupt("its checksum is damaged"));
+        let is_damaged = text(CREATED_BY).is_some_and(seal::is_damaged) || pairs.contains(&(b"", b""));
+        if !is_own && is_damaged {
+            return Err(Fault::corrupt("it is damaged where its checksum should be"));
         }
         let utf8 = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
         let metadata = pairs.iter().filter_map(|(key, value)| Some((utf8(key)?, utf8(value)?))).collect();

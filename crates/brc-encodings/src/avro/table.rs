@@ -119,6 +119,10 @@ fn blocks(path: &Path, file: &InputFile, location: std::ops::Range<u64>, header:
         if header.is_own && ended {
             return Err(corrupt("it follows the last one"));
         }
+        // Only files of brc have such a block.
+        if !header.is_own && head.is_last {
+            return Err(Error::corrupt(path, "header", "its checksum is missing"));
+        }
         let start = at + head.length as u64;
         let end =
             start.checked_add(head.stored).filter(|end| end.checked_add(16).is_some_and(|end| end <= location.end));

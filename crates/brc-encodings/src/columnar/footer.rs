@@ -10,6 +10,9 @@ use std::path::Path;
 /// The number of bytes read at once from a file's end: nearly always the whole footer.
 const END: u64 = 32 << 10;
 
+/// The number of first bytes of a file that have the mark of `brc`.
+const MARKED: u64 = 256;
+
 /// The number of padding bytes compared at once.
 const ZEROS: u64 = 4 << 10;
 
@@ -26,7 +29,7 @@ impl Footer {
     /// Reads the footer of a file of `length` bytes that begins and ends with `magic`.
     ///
     /// # Errors
-    /// If there is none, or its checksum does not match.
+    /// If there is none, its checksum does not match, or it has none although the file begins with the mark of one.
     pub(crate) fn read(path: &Path, file: &dyn ReadAt, length: u64, magic: &[u8]) -> Result<Self> {
         let corrupt = |reason: &str| Error::corrupt(path, "trailer", reason);
         let mut end = vec![0; length.min(END) as usize];
@@ -46,18 +49,26 @@ impl Footer {
             }
         };
         match seal::check(&bytes) {
-            Seal::Broken => Err(broken(path)),
-            seal => Ok(Self { bytes, start, is_own: seal == Seal::Sound }),
+            Seal::None if !is_marked(path, file, length)? => Ok(Self { bytes, start, is_own: false }),
+            Seal::Sound => Ok(Self { bytes, start, is_own: true }),
+            Seal::None | Seal::Broken => Err(broken(path)),
         }
     }
 
-    /// Checks that it does not name `brc` as its writer without a checksum.
+    /// Checks that a footer without a checksum does not name `brc` or something damaged as its writer.
     ///
     /// # Errors
-    /// If it does: the checksum is damaged.
+    /// If it does.
     pub(crate) fn check_writer(&self, path: &Path, created_by: Option<&str>) -> Result<()> {
-        if !self.is_own && created_by.is_some_and(seal::is_own) { Err(broken(path)) } else { Ok(()) }
+        if !self.is_own && created_by.is_some_and(seal::is_damaged) { Err(broken(path)) } else { Ok(()) }
     }
+}
+
+/// Whether a file begins as one whose footer has a checksum.
+pub(crate) fn is_marked(path: &Path, file: &dyn ReadAt, length: u64) -> Result<bool> {
+    let mut start = vec![0; length.min(MARKED) as usize];
+    read_exact(path, file, &mut start, 0)?;
+    Ok(memchr::memmem::find(&start, seal::MARK.as_bytes()).is_some())
 }
 
 fn broken(path: &Path) -> Error {
@@ -107,7 +118,7 @@ fn expect(path: &Path, file: &dyn ReadAt, at: u64, expected: &[u8]) -> Result<()
     }
 }
 
-fn read_exact(path: &Path, file: &dyn ReadAt, buffer: &mut [u8], at: u64) -> Result<()> {
+pub(crate) fn read_exact(path: &Path, file: &dyn ReadAt, buffer: &mut [u8], at: u64) -> Result<()> {
     let read = file.read_full_at(buffer, at).map_err(Error::io(path, "read"))?;
     if read == buffer.len() { Ok(()) } else { Err(Error::corrupt(path, format!("byte {at}"), "the file ends here")) }
 }
@@ -141,6 +152,13 @@ mod tests {
         for forged in [&b""[..], b"MAGIC", b"\0\0\0\0MAGIC", b"MAGIC\xff\xff\xff\xffMAGIC", b"MAGIC\0\0\0\0MAGID"] {
             assert!(footer(forged).is_err(), "{forged:?}");
         }
+    }
+
+    #[test]
+    fn a_footer_without_its_checksum_is_broken_where_the_start_has_the_mark() {
+        let with = |start: &str| footer(&[b"MAGIC", start.as_bytes(), b"some footer\x0b\0\0\0MAGIC"].concat());
+        assert!(with("another start").is_ok());
+        assert!(with(seal::MARK).is_err());
     }
 
     #[test]

@@ -3,10 +3,17 @@
 //! Parquet and arrow do not checksum their footers. `brc` puts a checksum into the text that names the writing program:
 //! other programs only display it, and do not copy it to files that they write, as they do with other metadata. The
 //! mark is searched for in the raw bytes, before anything in them is parsed.
+//!
+//! Damage may destroy that text, and then the footer looks like that of another program. So the start of a Parquet or
+//! Arrow file has a [`MARK`] of its own: a file with it has a checksum in its footer, or is damaged. Avro files end with a
+//! block like no other program's.
 
 const PROGRAM: &str = "brc version ";
 const START: &str = "(build brc-crc32c-";
 const DIGITS: usize = 8;
+
+/// What the start of a file says whose footer has a checksum.
+pub(crate) const MARK: &str = "brc-crc32c-in-footer";
 
 /// Whether a footer is intact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +31,10 @@ pub(crate) fn created_by() -> String {
     format!("{PROGRAM}{} {START}{:0>DIGITS$})", env!("CARGO_PKG_VERSION"), 0)
 }
 
-/// Whether the writer's name of a footer is that of `brc`, whatever its checksum.
-pub(crate) fn is_own(created_by: &str) -> bool {
-    created_by.starts_with(PROGRAM)
+/// Whether the writer's name of a footer without a sound checksum shows damage: it is that of `brc`, or some of its
+/// bytes are zeros.
+pub(crate) fn is_damaged(created_by: &str) -> bool {
+    created_by.starts_with(PROGRAM) || created_by.contains("\0\0")
 }
 
 /// Writes the checksum of a footer into it. Returns whether there was space for it.
@@ -113,6 +121,7 @@ mod tests {
         {
             assert_eq!(check(other.as_bytes()), Seal::None);
         }
+        assert!(is_damaged(&created_by()) && is_damaged("brc\0\0\0\0") && !is_damaged("parquet-go"));
         assert!(!seal(&mut [0; 9]));
         let end = footer.iter().position(|&byte| byte == b')').unwrap();
         assert_eq!(check(&footer[..end - 1]), Seal::Broken);

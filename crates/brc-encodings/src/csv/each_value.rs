@@ -1,6 +1,6 @@
 //! Visits the values of a text one by one, in their original spelling.
 
-use brc_core::{Column, Value};
+use brc_core::{Column, RowFault, Value};
 use brc_text::typed::{BadRow, Output};
 use std::convert::Infallible;
 
@@ -39,7 +39,7 @@ impl<F: FnMut(usize, &[u8])> Output for EachValue<F> {
         Ok(())
     }
 
-    fn keeps_bad_rows(&self) -> bool {
+    fn keeps(&self, _: &RowFault) -> bool {
         true
     }
 

@@ -107,15 +107,21 @@ fn quoted_line_ends_are_found_for_any_split_bounds() {
 
 #[test]
 fn an_unclosed_quote_is_one_reject() {
-    let mut text = b"a,b\n1,x\n2,\"open\n".to_vec();
-    for row in 0..2_000_000 {
-        text.extend(format!("{row},yyyyyy\n").into_bytes());
-    }
+    let text = |rows: usize| {
+        let rows: String = (0..rows).map(|row| format!("{row},yyyyyy\n")).collect();
+        format!("a,b\n1,x\n2,\"open\n{rows}").into_bytes()
+    };
+    let (short, long) = (text(1_000_000), text(2_000_000));
     for size in [1 << 20, 5 << 20, 64 << 20] {
         let options = OpenOptions { keep_rejects: true, ..options(size) };
-        for input in [file(&text), pipe(&text, 1 << 16)] {
+        for input in [file(&short), pipe(&short, 1 << 16)] {
             let (rows, rejects) = read(&Csv, input, &options, 2).unwrap();
-            assert_eq!((rows.len(), rejects), (2_000_001, vec![(3, 8, b"2,\"open".to_vec())]));
+            assert_eq!((rows.len(), rejects), (1_000_001, vec![(3, 8, b"2,\"open".to_vec())]));
+        }
+        // The quote may be closed further on: what follows may not be rows.
+        for input in [file(&long), pipe(&long, 1 << 16)] {
+            let error = read(&Csv, input, &options, 2).unwrap_err();
+            assert!(error.contains("line 3, byte 8: a quoted field is longer than"), "{error}");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::json;
 use crate::stream_copy::StreamCopy;
 use crate::text::strip_carriage_return;
-use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table};
+use brc_core::{Error, Field, LogicalType, Result, RowFault, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::form::GivenForms;
@@ -344,7 +344,7 @@ impl Output for DiscardRows {
         Ok(())
     }
 
-    fn keeps_bad_rows(&self) -> bool {
+    fn keeps(&self, _: &RowFault) -> bool {
         true
     }
 

@@ -4,7 +4,9 @@ use super::source::SplitRows;
 use super::split_text::SplitText;
 use super::table::CsvTable;
 use crate::chunks::ReadCost;
-use brc_core::{Batch, Column, Reject, Rejects, Result, ScanError, Scanned, Scanner, Sink, SkippedLines, Split};
+use brc_core::{
+    Batch, Column, Reject, Rejects, Result, RowFault, ScanError, Scanned, Scanner, Sink, SkippedLines, Split,
+};
 use brc_text::rows::{self, Piece};
 use brc_text::typed::{BadRow, Output, TableParser};
 use std::time::{Duration, Instant};
@@ -98,8 +100,8 @@ impl Output for SplitOutput<'_> {
         Ok(())
     }
 
-    fn keeps_bad_rows(&self) -> bool {
-        self.keep_rejects
+    fn keeps(&self, fault: &RowFault) -> bool {
+        self.keep_rejects && !fault.hides_rows()
     }
 
     fn keep(&mut self, bad: &BadRow<'_>) {

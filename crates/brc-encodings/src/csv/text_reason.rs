@@ -246,7 +246,7 @@ impl Output for FirstBad {
         Ok(())
     }
 
-    fn keeps_bad_rows(&self) -> bool {
+    fn keeps(&self, _: &RowFault) -> bool {
         true
     }
 

@@ -5,7 +5,6 @@ use super::strings::Strings;
 use super::syntax::{self, Member};
 use super::value::{self, Value};
 use crate::frames::has_any_64_bits;
-use crate::text::BATCH_ROWS;
 use brc_core::bounds::bounds;
 use brc_core::{BitmapBuffer, Column, Data, Integers, LogicalType, PhysicalType, RowFault};
 use brc_text::infer::Seen;
@@ -66,10 +65,10 @@ impl JsonColumn {
             (ColumnValues::Skipped, _) | (ColumnValues::Strings(_), PhysicalType::Bytes) => {}
             (_, PhysicalType::Bytes) => self.values = ColumnValues::Strings(Strings::default()),
             (ColumnValues::Floats(_), PhysicalType::Floats) => {}
-            (_, PhysicalType::Floats) => self.values = ColumnValues::Floats(Vec::with_capacity(BATCH_ROWS)),
+            (_, PhysicalType::Floats) => self.values = ColumnValues::Floats(Vec::new()),
             (ColumnValues::Integers(_), PhysicalType::Integers) if logical_type.fits_64_bits() => {}
             (_, PhysicalType::Integers) if logical_type.fits_64_bits() => {
-                self.values = ColumnValues::Integers(Vec::with_capacity(BATCH_ROWS));
+                self.values = ColumnValues::Integers(Vec::new());
             }
             (ColumnValues::Wide(_), PhysicalType::Integers) => {}
             (_, PhysicalType::Integers) => self.values = ColumnValues::Wide(Vec::new()),

@@ -12,7 +12,7 @@ use brc_core::{Error, Result, RowFault, RowLocation};
 use brc_text::BYTE_ORDER_MARK;
 use brc_text::infer::Seen;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The columns of a source's first rows, in the order of their keys, and what is known of them. Reads as many first
@@ -135,11 +135,13 @@ impl Sample {
     /// Adds a row that begins at the given byte.
     fn row(&mut self, text: &[u8], start: usize, members: &[Member]) -> Result<(), (Option<String>, RowFault)> {
         let mut keys = Vec::with_capacity(members.len());
+        let mut seen = HashSet::with_capacity(members.len());
         for member in members {
-            let key = key_of(text, &member.key).map_err(|fault| (None, fault))?.into_owned();
-            if keys.contains(&key) {
-                return Err((Some(key), RowFault::DuplicateColumn));
+            let key = key_of(text, &member.key).map_err(|fault| (None, fault))?;
+            if !seen.insert(key.clone()) {
+                return Err((Some(key.into_owned()), RowFault::DuplicateColumn));
             }
+            let key = key.into_owned();
             if member.kind == (ValueKind::String { has_escapes: true })
                 && let Err(fault) = unescape(&text[member.value.clone()])
             {
@@ -161,5 +163,22 @@ impl Sample {
             self.rows_of[index] += 1;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Comparing each key with all others would take minutes.
+    #[test]
+    fn objects_may_have_very_many_keys() {
+        const KEYS: usize = 300_000;
+        let keys: Vec<String> = (0..KEYS).map(|key| format!("\"key {key}\":{key}")).collect();
+        let object = format!("{{{}}}\n", keys.join(","));
+        assert_eq!(Sample::of(object.as_bytes(), ObjectLayout::Lines).columns.len(), KEYS);
+        let twice = format!("{{{},{}}}\n", keys.join(","), keys[KEYS / 2]);
+        let sample = Sample::of(twice.as_bytes(), ObjectLayout::Lines);
+        assert_eq!(sample.first_bad.map(|bad| bad.fault), Some(RowFault::DuplicateColumn));
     }
 }

@@ -5,7 +5,7 @@ use super::row_group::{FileColumn, RowGroup, Space};
 use super::scanner::ParquetScanner;
 use super::thrift;
 use super::types;
-use super::writer::{CHECKSUMS, MAGIC, SCHEMA};
+use super::writer::{self, CHECKSUMS, MAGIC, SCHEMA};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, factor, guarded, seal, with_scales};
 use crate::encoding::OpenOptions;
@@ -131,8 +131,11 @@ impl ParquetTable {
             return Ok(());
         }
         let chunks = self.row_groups.iter().flat_map(|row_group| &row_group.chunks);
-        let parts = chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect();
-        check_rest(&self.path, &self.file, MAGIC, parts, &[], self.end)
+        let parts: Vec<_> = chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect();
+        let first = parts.iter().map(|part| part.start).min().unwrap_or(self.end);
+        // Files written before have no mark.
+        let start = if first == MAGIC.len() as u64 { MAGIC.to_vec() } else { writer::start() };
+        check_rest(&self.path, &self.file, &start, parts, &[], self.end)
     }
 
     /// The location of a column chunk, for messages.

@@ -36,14 +36,20 @@ pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Result<u
     Ok(walk.at)
 }
 
-/// The structure at the start of `bytes` without the fields for which `is_cut` holds. It gets the path of field numbers
-/// to each field, in order. In each structure, the cut fields must be the last ones.
+/// The length of the signature after a footer whose columns are encrypted but which is not.
+const SIGNATURE: usize = 28;
+
+/// The footer in `bytes` without the fields for which `is_cut` holds. It gets the path of field numbers to each field,
+/// in order. In each structure, the cut fields must be the last ones.
 ///
 /// # Errors
-/// If the structure is incomplete or malformed.
+/// If the footer is incomplete or malformed, or other bytes follow it: damage that looks like its end cuts it off.
 pub(super) fn without<'a>(bytes: &'a [u8], is_cut: &mut dyn FnMut(&[i16]) -> bool) -> Result<Cow<'a, [u8]>, Fault> {
     let mut walk = Walk { bytes, at: 0, path: Vec::new(), lists: 0, visit: &mut |_, _| {}, is_cut, cuts: Vec::new() };
     walk.structure()?;
+    if ![0, SIGNATURE].contains(&(bytes.len() - walk.at)) {
+        return Err(Fault::corrupt("it ends before its stated length"));
+    }
     let cuts = walk.cuts;
     if cuts.is_empty() {
         return Ok(Cow::Borrowed(bytes));

@@ -20,6 +20,12 @@ use std::sync::Arc;
 
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 
+/// The start of a file: the magic, and the mark of a footer with a checksum. Other programs find column chunks by the
+/// footer alone.
+pub(super) fn start() -> Vec<u8> {
+    [MAGIC, seal::MARK.as_bytes()].concat()
+}
+
 /// The footer key of the checksums of all column chunks.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
 
@@ -42,7 +48,7 @@ struct RowGroup {
 
 impl Writer {
     pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
-        Self { schema: Arc::new(schema.clone()), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
+        Self { schema: Arc::new(schema.clone()), compressor, row_groups: Vec::new(), end: start().len() as u64 }
     }
 
     /// The metadata of the next part, with offsets in the file.
@@ -168,7 +174,7 @@ impl BatchWriter for Writer {
     }
 
     fn start(&mut self) -> Vec<u8> {
-        MAGIC.to_vec()
+        start()
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
@@ -224,7 +230,7 @@ impl ColumnarWriter for Writer {
             return Err(Error::Usage("a column that turned out wider was not replaced in all parts".to_owned()));
         }
         self.schema = Arc::new(schema.clone());
-        self.end = MAGIC.len() as u64;
+        self.end = start().len() as u64;
         let mut ranges: Vec<Range<u64>> = std::iter::once(0..self.end).collect();
         for chunk in self.row_groups.iter_mut().flat_map(|group| &mut group.chunks) {
             ranges.push(chunk.start..chunk.start + chunk.stored);

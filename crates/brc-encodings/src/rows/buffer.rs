@@ -11,8 +11,9 @@ pub(crate) struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// The minimum number of bytes by which the buffer grows.
-    const GROWTH: usize = 64 << 10;
+    /// The minimum number of bytes by which the buffer grows. It at least doubles up to the larger one: a wide table has
+    /// several buffers for each column, most of which hold little.
+    const GROWTH: [usize; 2] = [128, 64 << 10];
 
     /// The number of bytes.
     #[inline]
@@ -40,7 +41,8 @@ impl RowBuffer {
     #[inline]
     pub(super) fn room(&mut self, least: usize) -> &mut [u8] {
         if self.bytes.len() - self.length < least {
-            self.bytes.resize(self.length + least.max(Self::GROWTH), 0);
+            let [first, most] = Self::GROWTH;
+            self.bytes.resize(self.length + least.max(self.length.clamp(first, most)), 0);
         }
         &mut self.bytes[self.length..]
     }

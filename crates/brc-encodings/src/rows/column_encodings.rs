@@ -45,7 +45,8 @@ pub(super) enum EncodedRows<'a> {
 }
 
 impl ColumnEncodings {
-    pub(super) fn new(index: usize, field: &Field, writer: &impl RowWriter) -> Self {
+    /// Those of a column, of that many.
+    pub(super) fn new(index: usize, columns: usize, field: &Field, writer: &impl RowWriter) -> Self {
         let (before, after) = writer.around(index);
         let mut null = RowBuffer::default();
         null.push(&before);
@@ -55,7 +56,7 @@ impl ColumnEncodings {
         let physical = field.logical_type.physical();
         let lookup = match physical {
             PhysicalType::Integers if values::is_short_number(field.logical_type) => {
-                Lookup::Numbers(EncodedNumbers::new(&before, &after, |number| writer.number(index, number)))
+                Lookup::Numbers(EncodedNumbers::new(&before, &after, columns, |number| writer.number(index, number)))
             }
             PhysicalType::Integers | PhysicalType::Floats => Lookup::Nowhere,
             PhysicalType::Bytes => Lookup::Strings { strings: EncodedStrings::default(), unrolled: Vec::new() },

@@ -8,7 +8,7 @@ pub(super) struct EncodedNumbers {
     before: Vec<u8>,
     after: Vec<u8>,
     /// For each number from -[`EncodedNumbers::REACH`] on: its bytes and those around it, and in the last byte their
-    /// number, or [`EncodedNumbers::LONG`].
+    /// number, or [`EncodedNumbers::LONG`]. Empty if no entry can hold a number, or there are too many columns.
     near_zero: Vec<[u8; 8]>,
 }
 
@@ -18,8 +18,11 @@ impl EncodedNumbers {
     /// Marks a number with more bytes than an entry holds.
     const LONG: u8 = u8::MAX;
 
-    /// Numbers encoded by `encode`, with bytes before and after them.
-    pub(super) fn new(before: &[u8], after: &[u8], encode: impl Fn(i64) -> Short) -> Self {
+    /// The maximum number of columns that have a table of small numbers each: for more, these would not fit the caches.
+    const MANY_COLUMNS: usize = 256;
+
+    /// Numbers encoded by `encode`, with bytes before and after them, in a table of that many columns.
+    pub(super) fn new(before: &[u8], after: &[u8], columns: usize, encode: impl Fn(i64) -> Short) -> Self {
         let one = |number| {
             let bytes = [before, encode(number).as_slice(), after].concat();
             let mut padded = [Self::LONG; 8];
@@ -29,7 +32,8 @@ impl EncodedNumbers {
             }
             padded
         };
-        let near_zero = (-Self::REACH..Self::REACH).map(one).collect();
+        let are_held = before.len() + after.len() < 7 && columns <= Self::MANY_COLUMNS;
+        let near_zero = if are_held { (-Self::REACH..Self::REACH).map(one).collect() } else { Vec::new() };
         Self { before: before.into(), after: after.into(), near_zero }
     }
 
@@ -75,8 +79,8 @@ mod tests {
         Short::new(&number.to_le_bytes()[..number.rem_euclid(9) as usize])
     }
 
-    fn check(before: &[u8], after: &[u8], encode: fn(i64) -> Short) {
-        let numbers = EncodedNumbers::new(before, after, encode);
+    fn check(before: &[u8], after: &[u8], columns: usize, encode: fn(i64) -> Short) {
+        let numbers = EncodedNumbers::new(before, after, columns, encode);
         for number in (-3000..3000).chain([i64::MIN, i64::MIN + 2048, i64::MAX, i64::MAX - 2048]) {
             let expected = [before, encode(number).as_slice(), after].concat();
             let mut out = RowBuffer::default();
@@ -94,9 +98,11 @@ mod tests {
     #[test]
     fn written_numbers_equal_encoded_ones() {
         for around in [[&b""[..], b""], [b"", b"\n"], [b"{\"key\":", b"}"], [b"", b",\"another key\":"]] {
-            check(around[0], around[1], of_any_length);
-            check(around[0], around[1], |number| Short::new(&number.to_le_bytes()));
-            check(around[0], around[1], |number| Short::new(&number.to_le_bytes()[..2]));
+            for columns in [1, 5_000] {
+                check(around[0], around[1], columns, of_any_length);
+                check(around[0], around[1], columns, |number| Short::new(&number.to_le_bytes()));
+                check(around[0], around[1], columns, |number| Short::new(&number.to_le_bytes()[..2]));
+            }
         }
     }
 }

@@ -61,7 +61,8 @@ pub(crate) struct RowEncoder<W> {
 impl<W: RowWriter> RowEncoder<W> {
     /// An encoder for a schema. `name` is the encoding's, for messages.
     pub(crate) fn new(name: &'static str, schema: &Schema, writer: W) -> Self {
-        let known = |(index, field)| ColumnEncodings::new(index, field, &writer);
+        let count = schema.fields().len();
+        let known = |(index, field)| ColumnEncodings::new(index, count, field, &writer);
         let columns = schema.fields().iter().enumerate().map(known).collect();
         Self { name, schema: schema.clone(), writer, columns }
     }

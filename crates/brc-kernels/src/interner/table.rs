@@ -56,7 +56,10 @@ pub(crate) struct KeyTable {
 
 impl KeyTable {
     pub(crate) const MAX_FEW_GROUPS: usize = 128;
-    const MIN_BITS: u32 = 10;
+    /// The first table is small: a wide table has one for each column, most of which hold few names.
+    const FIRST_BITS: u32 = 4;
+    /// The table after the first one.
+    const SECOND_BITS: u32 = 10;
     /// A larger table would exceed the caches, and placing a name would take a microsecond. Names that do not fit are
     /// kept in the other table.
     const MAX_BITS: u32 = 17;
@@ -65,10 +68,13 @@ impl KeyTable {
     /// few bits, displacements move the name to few slots or none.
     const MAX_LEFT_NAMES: usize = 64;
 
-    /// `size` 0 is the smallest table; each further one is twice as large.
-    pub(super) fn new(hash: HashKind, size: u32) -> Self {
-        let bits = Self::MIN_BITS + size;
-        let few = size == 0;
+    /// The first table of an interner.
+    pub(super) fn new(hash: HashKind) -> Self {
+        Self::with_bits(hash, Self::FIRST_BITS)
+    }
+
+    fn with_bits(hash: HashKind, bits: u32) -> Self {
+        let few = bits <= Self::SECOND_BITS;
         let groups = if few { Self::MAX_FEW_GROUPS } else { 1 << (bits - 2) };
         Self {
             hash,
@@ -142,8 +148,8 @@ impl KeyTable {
         if self.is_largest {
             return false;
         }
-        for bits in self.bits + 1..=Self::MAX_BITS {
-            let (mut larger, mut out) = (Self::new(self.hash, bits - Self::MIN_BITS), Vec::new());
+        for bits in Self::SECOND_BITS.max(self.bits + 1)..=Self::MAX_BITS {
+            let (mut larger, mut out) = (Self::with_bits(self.hash, bits), Vec::new());
             // A state is stored nowhere else, so only names without one may lose their slot.
             let mut leave = |slot: &Slot| {
                 out.push(slot.code());

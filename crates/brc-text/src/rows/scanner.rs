@@ -426,7 +426,7 @@ impl<'a> Scan<'a> {
         let line_end = memchr(self.syntax.line_end().byte(), &self.text[self.row..]);
         let end = line_end.map_or(self.text.len(), |offset| self.row + offset + 1);
         // A row extends beyond a line end only inside quotes, or after an escape.
-        let reason = reason.unwrap_or(if end <= most { Reason::Unclosed } else { Reason::TooLong });
+        let reason = reason.unwrap_or(if end <= most { Reason::QuotedTooLong } else { Reason::TooLong });
         self.add_irregular(end.min(most), reason);
         self.skip = line_end.is_none() && !self.last;
         let lines = self.lines.before + u64::from(line_end.is_some());

@@ -214,8 +214,7 @@ fn has_rows_in_quotes(samples: &Samples<'_>, table: &SampleRows<'_>, dialect: &D
     let (Delimiter::Byte(delimiter), end) = (dialect.delimiter, dialect.line_end.last_byte()) else { return false };
     let text = samples.start();
     let spans_rows = |row: &usize| {
-        let next = if row + 1 < table.len() { table.start(row + 1) } else { text.len() };
-        let lines = text[table.start(*row)..next].trim_ascii_end().split(|byte| *byte == end);
+        let lines = text[table.start(*row)..table.end(*row)].trim_ascii_end().split(|byte| *byte == end);
         lines.clone().count() > 1
             && lines.into_iter().all(|line| memchr::memchr_iter(delimiter, line).count() + 1 == width)
     };

@@ -236,8 +236,11 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     }
     let are_many = samples.start().len() >= MANY_BYTES;
     let enough = if are_many { ENOUGH_LONG_ROWS } else { ENOUGH_ROWS };
-    let likely = ranked.iter().take_while(|candidate| 2.0 * candidate.score > ranked[0].score);
-    let may_be_in_quotes = !are_many && likely.into_iter().any(|candidate| candidate.quotes.unended > 0);
+    let likely = 0.5 * ranked[0].score;
+    let may_be_in_quotes = ranked
+        .iter()
+        .filter(|candidate| candidate.quotes.unended > 0)
+        .any(|candidate| !are_many && candidate.score > likely || has_usual_quotes(&candidate.dialect, overrides));
     Sniffed {
         needs_more: !samples.is_whole() && (layout.rows < enough || may_be_in_quotes || samples.are_comments()),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
@@ -255,6 +258,13 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         findings: report.findings,
         advice: report.advice,
     }
+}
+
+/// Whether a quote that is not closed is probably one. Lines in quotes may look like a better table than the one that they
+/// are in, so the score does not tell.
+fn has_usual_quotes(dialect: &Dialect, overrides: &DialectOverrides) -> bool {
+    let is_usual = matches!(dialect.delimiter, Delimiter::Byte(b',' | b';' | b'\t' | b'|'));
+    dialect.quote != Some(b'\'') && (is_usual || overrides.delimiter.is_some())
 }
 
 /// Notes about fields that are probably not what the file's author means.

@@ -3,9 +3,11 @@
 //! Reading a table is strict; this is not. The splitter continues after malformed input and counts it: that is how a
 //! wrong dialect is recognised.
 
-use crate::charset::BYTE_ORDER_MARK;
-use crate::dialect::{Delimiter, Dialect};
-use crate::unquote::{is_blank, within_blanks};
+mod splitter;
+
+use crate::dialect::Dialect;
+use memchr::memchr;
+use splitter::Splitter;
 use std::ops::{AddAssign, Range};
 
 /// The rows of a sample.
@@ -20,6 +22,8 @@ pub(super) struct SampleRows<'a> {
 #[derive(Debug)]
 struct Row {
     start: usize,
+    /// The position after its line end.
+    end: usize,
     /// The number of blanks before the first cell, if blanks delimit.
     indent: usize,
     cells: Range<usize>,
@@ -56,7 +60,8 @@ pub(super) struct Quotes {
     pub(super) sound: usize,
     /// Fields that start with a quote but do not end with the next one.
     pub(super) malformed: usize,
-    /// Fields that would extend over most of the sample, beyond its end. They count as malformed, too.
+    /// Fields that would extend over most of the sample of the file's start, beyond its end. They count as malformed,
+    /// too.
     pub(super) unended: usize,
     /// Fields with doubled quotes.
     pub(super) doubled: usize,
@@ -92,17 +97,31 @@ impl AddAssign for Quotes {
 
 impl<'a> SampleRows<'a> {
     /// Splits `bytes`, which start at a row. If they do not end at a row end, the last row is dropped unless it is the
-    /// only one.
+    /// only one, and many bytes are not split beyond a sufficient number of rows.
     pub(super) fn split(bytes: &'a [u8], dialect: &Dialect, ends_at_row: bool) -> Self {
         let mut splitter = Splitter::new(bytes, dialect, ends_at_row);
-        while splitter.at < bytes.len() {
+        while splitter.at < bytes.len() && (ends_at_row || !splitter.has_enough()) {
             splitter.row();
         }
-        let mut rows = splitter.rows;
-        if !ends_at_row && rows.rows.len() > 1 {
-            rows.rows.pop();
-        }
-        rows
+        splitter.finish()
+    }
+
+    /// Splits `bytes` from the first row on that starts in them; before it, they are outside of quotes. If quoted fields
+    /// `may_be_cut`, one that does not end in the sample goes on beyond it.
+    pub(super) fn split_from_outside(bytes: &'a [u8], dialect: &Dialect, ends_at_row: bool, may_be_cut: bool) -> Self {
+        let mut splitter = Splitter::new(bytes, dialect, ends_at_row);
+        splitter.may_be_cut = may_be_cut;
+        splitter.below_first()
+    }
+
+    /// The same for `bytes` that start in quotes; `None` if these do not end, or not at the end of a field.
+    pub(super) fn split_from_inside(bytes: &'a [u8], dialect: &Dialect, ends_at_row: bool) -> Option<Self> {
+        let mut splitter = Splitter::new(bytes, dialect, ends_at_row);
+        splitter.may_be_cut = true;
+        splitter.at = splitter.closing(0)?.0 + 1;
+        let ends_field = |at: usize| splitter.row_ends_at(at) || splitter.ends_field[usize::from(bytes[at])];
+        let is_end = ends_field(splitter.at) || ends_field(splitter.after_blanks(splitter.at));
+        is_end.then(|| splitter.below_first())
     }
 
     /// Merges the cells from the `width`th on, in rows of this text with more cells.
@@ -136,6 +155,12 @@ impl<'a> SampleRows<'a> {
         self.cells.iter().any(|cell| !cell.is_quoted && cell.bytes.contains(&byte))
     }
 
+    /// Whether a quoted field goes on over several lines, which end in this byte.
+    pub(super) fn have_lines_in_quotes(&self, line_end: u8) -> bool {
+        self.quotes.unended > 0
+            || self.cells.iter().any(|cell| cell.is_quoted && memchr(line_end, cell.bytes).is_some())
+    }
+
     /// Removes the rows from the `len`th on.
     pub(super) fn truncate(&mut self, len: usize) {
         self.rows.truncate(len);
@@ -160,222 +185,17 @@ impl<'a> SampleRows<'a> {
     pub(super) fn start(&self, index: usize) -> usize {
         self.rows[index].start
     }
-}
 
-struct Splitter<'a, 'd> {
-    bytes: &'a [u8],
-    at: usize,
-    /// Whether each byte value ends an unquoted field.
-    ends_field: [bool; 256],
-    line_end: u8,
-    blanks_delimit: bool,
-    quote: Option<u8>,
-    doubled: bool,
-    escape: Option<u8>,
-    brackets: bool,
-    comment: &'d [u8],
-    /// Whether the sample ends at the end of the table or of a row.
-    ends_at_row: bool,
-    rows: SampleRows<'a>,
-}
-
-/// How a field that starts with a quote continues.
-enum Quoted<'a> {
-    /// It ends with another quote.
-    Closed(Cell<'a>),
-    /// The sample ends first.
-    CutOff,
-    /// Its second quote is missing, or not at the end of the field.
-    Malformed,
-}
-
-impl<'a, 'd> Splitter<'a, 'd> {
-    fn new(bytes: &'a [u8], dialect: &'d Dialect, ends_at_row: bool) -> Self {
-        let line_end = dialect.line_end.last_byte();
-        let mut ends_field = [false; 256];
-        ends_field[usize::from(line_end)] = true;
-        match dialect.delimiter {
-            Delimiter::Byte(byte) => ends_field[usize::from(byte)] = true,
-            Delimiter::Blanks => (ends_field[usize::from(b' ')], ends_field[usize::from(b'\t')]) = (true, true),
-        }
-        Splitter {
-            bytes,
-            at: 0,
-            ends_field,
-            line_end,
-            blanks_delimit: dialect.delimiter == Delimiter::Blanks,
-            quote: dialect.quote,
-            doubled: dialect.doubled_quotes,
-            escape: dialect.escape.filter(|_| dialect.escape != dialect.quote),
-            brackets: dialect.brackets,
-            comment: dialect.comment.as_deref().unwrap_or_default().as_bytes(),
-            ends_at_row,
-            rows: SampleRows::default(),
-        }
-    }
-
-    fn row(&mut self) {
-        let start = self.at;
-        if !self.comment.is_empty() && self.bytes[start..].starts_with(self.comment) {
-            self.at = self.line_ends_at(start) + 1;
-            return;
-        }
-        if self.bytes[start..].starts_with(BYTE_ORDER_MARK) {
-            // A file that was appended to another one starts here.
-            self.at += BYTE_ORDER_MARK.len();
-        }
-        let first = self.rows.cells.len();
-        let indent = if self.blanks_delimit { self.after_blanks(start) - start } else { 0 };
-        loop {
-            if self.blanks_delimit {
-                self.at = self.after_blanks(self.at);
-                let is_over = self.rows.cells.len() > first && self.row_ends_at(self.at);
-                if is_over {
-                    self.at = self.line_ends_at(self.at) + 1;
-                    break;
-                }
-            }
-            let cell = self.cell();
-            self.rows.cells.push(cell);
-            let end = self.bytes.get(self.at).copied();
-            self.at += 1;
-            if end.is_none_or(|byte| byte == self.line_end) {
-                break;
-            }
-        }
-        self.at = self.at.min(self.bytes.len());
-        self.rows.rows.push(Row { start, indent, cells: first..self.rows.cells.len() });
-    }
-
-    /// Reads the field at the current position, and advances to its delimiter or line end, or to the end.
-    fn cell(&mut self) -> Cell<'a> {
-        let start = self.at;
-        let quote_at = self.after_blanks(start);
-        if self.quote.is_some() && self.bytes.get(quote_at).copied() == self.quote {
-            match self.quoted(quote_at) {
-                Quoted::Closed(cell) => return cell,
-                Quoted::CutOff => {
-                    self.at = self.bytes.len();
-                    return Cell {
-                        bytes: &self.bytes[quote_at + 1..],
-                        is_quoted: true,
-                        is_padded: false,
-                        is_beside_tab: false,
-                    };
-                }
-                Quoted::Malformed => self.rows.quotes.malformed += 1,
-            }
-        }
-        if self.brackets && self.bytes.get(quote_at) == Some(&b'[') {
-            return self.bracketed(quote_at);
-        }
-        let mut at = start;
-        while let Some(&byte) = self.bytes.get(at).filter(|byte| !self.ends_field[usize::from(**byte)]) {
-            let escapes = Some(byte) == self.escape && self.is_special(at + 1);
-            self.rows.quotes.escaped += usize::from(escapes);
-            at += if escapes { 2 } else { 1 };
-        }
-        self.at = at.min(self.bytes.len());
-        let all = &self.bytes[start..self.at];
-        let all = if self.row_ends_at(self.at) { all.strip_suffix(b"\r").unwrap_or(all) } else { all };
-        let bytes = &all[within_blanks(all)];
-        let is_beside_tab = all.starts_with(b"\t") || all.ends_with(b"\t");
-        Cell { bytes, is_quoted: false, is_padded: bytes.len() < all.len(), is_beside_tab }
-    }
-
-    /// Reads the field at `start`, which starts with a bracket.
-    fn bracketed(&mut self, start: usize) -> Cell<'a> {
-        let end = self.line_ends_at(start);
-        let ends_field = |at: &usize| self.row_ends_at(at + 1) || self.ends_field[usize::from(self.bytes[at + 1])];
-        let closing = memchr::memchr_iter(b']', &self.bytes[start..end]).map(|at| start + at).find(ends_field);
-        let field_end = closing.map_or(end, |at| at + 1);
-        // The CR of a line end does not belong to the field.
-        self.at = if self.row_ends_at(field_end) { end } else { field_end };
-        let all = &self.bytes[start..field_end];
-        let all = all.strip_suffix(b"\r").unwrap_or(all);
-        let bytes = if closing.is_some() { &all[1..all.len() - 1] } else { &all[within_blanks(all)] };
-        self.rows.quotes.bracketed += usize::from(closing.is_some() && bytes.contains(&b' '));
-        self.rows.quotes.unclosed += usize::from(closing.is_none());
-        Cell { bytes, is_quoted: closing.is_some(), is_padded: false, is_beside_tab: false }
-    }
-
-    /// Reads the field at `quote_at`, which starts with a quote.
-    fn quoted(&mut self, quote_at: usize) -> Quoted<'a> {
-        let (mut at, mut doubled, mut escaped) = (quote_at + 1, 0, 0);
-        loop {
-            let Some(&byte) = self.bytes.get(at) else {
-                // A quote that would extend over most of the sample is probably not one.
-                let is_cut_off = !self.ends_at_row && quote_at > self.bytes.len() / 2;
-                self.rows.quotes.unended += usize::from(!self.ends_at_row && !is_cut_off);
-                return if is_cut_off { Quoted::CutOff } else { Quoted::Malformed };
-            };
-            if Some(byte) == self.escape {
-                escaped += 1;
-                at += 2;
-            } else if Some(byte) != self.quote {
-                at += 1;
-            } else if self.doubled && self.bytes.get(at + 1) == Some(&byte) {
-                doubled = 1;
-                at += 2;
-            } else {
-                break;
-            }
-        }
-        let bytes = &self.bytes[quote_at + 1..at];
-        let blanks_end = self.after_blanks(at + 1);
-        let is_padded = !self.blanks_delimit && (quote_at > self.at || blanks_end > at + 1);
-        let is_delimited = self.blanks_delimit && blanks_end > at + 1;
-        let end =
-            if self.bytes.get(blanks_end) == Some(&b'\r') && self.row_ends_at(blanks_end) && self.line_end == b'\n' {
-                blanks_end + 1
-            } else {
-                blanks_end
-            };
-        if !is_delimited && self.bytes.get(end).is_some_and(|byte| !self.ends_field[usize::from(*byte)]) {
-            return Quoted::Malformed;
-        }
-        let quotes = &mut self.rows.quotes;
-        quotes.sound += 1;
-        quotes.doubled += doubled;
-        quotes.escaped += escaped;
-        quotes.padded += usize::from(is_padded);
-        self.at = if is_delimited { at + 1 } else { end };
-        Quoted::Closed(Cell { bytes, is_quoted: true, is_padded, is_beside_tab: false })
-    }
-
-    /// Whether the byte at `at` would have a meaning if it were not escaped.
-    fn is_special(&self, at: usize) -> bool {
-        let Some(&byte) = self.bytes.get(at) else { return false };
-        self.ends_field[usize::from(byte)] || Some(byte) == self.quote || Some(byte) == self.escape
-    }
-
-    /// The first position from `at` on that is not a blank, or is a delimiter.
-    fn after_blanks(&self, mut at: usize) -> usize {
-        let skips = |byte: u8| is_blank(byte) && (self.blanks_delimit || !self.ends_field[usize::from(byte)]);
-        while self.bytes.get(at).is_some_and(|byte| skips(*byte)) {
-            at += 1;
-        }
-        at
-    }
-
-    /// Whether a row ends at `at`: at a line end, at the carriage return before it, or at the end of the sample.
-    fn row_ends_at(&self, at: usize) -> bool {
-        match self.bytes.get(at) {
-            None => true,
-            Some(b'\r') => self.line_end == b'\r' || self.bytes.get(at + 1).is_none_or(|byte| *byte == b'\n'),
-            Some(&byte) => byte == self.line_end,
-        }
-    }
-
-    fn line_ends_at(&self, at: usize) -> usize {
-        let rest = &self.bytes[at.min(self.bytes.len())..];
-        at + memchr::memchr(self.line_end, rest).unwrap_or(rest.len())
+    /// The position after a row and its line end.
+    pub(super) fn end(&self, index: usize) -> usize {
+        self.rows[index].end
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Delimiter;
 
     fn rows(text: &str, dialect: &Dialect, ends_at_row: bool) -> (Vec<String>, Quotes) {
         let rows = SampleRows::split(text.as_bytes(), dialect, ends_at_row);
@@ -391,6 +211,19 @@ mod tests {
         let (found, quotes) = rows("a,\"b,\n\"\"c\", d \r\n\n,\n", &Dialect::default(), true);
         assert_eq!(found, ["a|b,\n\"\"c|d", "", "|"]);
         assert_eq!(quotes, Quotes { sound: 1, doubled: 1, ..Quotes::default() });
+    }
+
+    #[test]
+    fn rows_are_split_from_anywhere() {
+        let texts = |rows: SampleRows<'_>| rows.iter().map(|row| row.len()).collect::<Vec<_>>();
+        let within = b"b, \"\"c\"\"\nd,e\",1\nf,\"g\nh\",2\ni,j,\"k\nl";
+        let inside = |text| SampleRows::split_from_inside(text, &Dialect::default(), false).map(texts);
+        let outside = |text| texts(SampleRows::split_from_outside(text, &Dialect::default(), false, true));
+        assert_eq!(inside(within), Some(vec![3]));
+        assert_eq!(outside(within), [3, 3]);
+        assert_eq!(inside(b"no quote\n"), None);
+        assert_eq!(inside(b"b \"c\" d\n"), None);
+        assert_eq!(outside(b"rest,\"of\na row\"\na,b\nc,d\ne"), [2, 2]);
     }
 
     #[test]

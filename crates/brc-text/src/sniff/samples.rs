@@ -2,7 +2,7 @@
 
 use super::Sample;
 use super::comments::comment_prefix;
-use super::rows::{Quotes, SampleRows};
+use super::rows::SampleRows;
 use super::shape::Shape;
 use crate::charset::Charset;
 use crate::dialect::Dialect;
@@ -125,11 +125,14 @@ impl<'a> Samples<'a> {
     /// The rows of each sample, starting with that of the file's start.
     pub(super) fn split(&self, dialect: &Dialect) -> Vec<SampleRows<'_>> {
         let mut tables: Vec<SampleRows<'_>> = Vec::with_capacity(self.samples.len());
+        let mut has_lines_in_quotes = false;
         for sample in &self.samples {
             tables.push(if sample.is_start {
-                SampleRows::split(&sample.bytes, dialect, sample.is_end)
+                let start = SampleRows::split(&sample.bytes, dialect, sample.is_end);
+                has_lines_in_quotes = start.have_lines_in_quotes(dialect.line_end.last_byte());
+                start
             } else {
-                sample.split_from_within(dialect, Shape::of(&tables, 0).width)
+                sample.split_from_within(dialect, Shape::of(&tables, 0).width, has_lines_in_quotes)
             });
         }
         tables
@@ -138,22 +141,29 @@ impl<'a> Samples<'a> {
 
 impl Decoded<'_> {
     /// Splits a sample that starts anywhere, assuming a start inside or outside quotes, whichever gives more rows of
-    /// the usual width.
-    fn split_from_within(&self, dialect: &Dialect, width: usize) -> SampleRows<'_> {
-        let line_end = dialect.line_end.last_byte();
-        let split = |from: usize| {
-            let rest = &self.bytes[from.min(self.bytes.len())..];
-            let start = memchr::memchr(line_end, rest).map_or(rest.len(), |at| at + 1);
-            SampleRows::split(&rest[start..], dialect, self.is_end)
-        };
-        let outside = split(0);
-        let Some(closing) = dialect.quote.and_then(|quote| memchr::memchr(quote, &self.bytes)) else { return outside };
-        let inside = split(closing + 1);
+    /// the usual width. If quoted fields of the table have several lines, a sample for which neither is clear has no
+    /// rows: its lines may be the text of such a field.
+    fn split_from_within(&self, dialect: &Dialect, width: usize, has_lines_in_quotes: bool) -> SampleRows<'_> {
+        let outside = SampleRows::split_from_outside(&self.bytes, dialect, self.is_end, has_lines_in_quotes);
+        let inside = SampleRows::split_from_inside(&self.bytes, dialect, self.is_end);
         let fit = |rows: &SampleRows<'_>| {
-            let Quotes { malformed, .. } = rows.quotes;
             let usual = rows.iter().filter(|row| row.len() == width).count();
-            (usual as f64 - malformed as f64) / rows.len().max(1) as f64
+            (usual as f64 - rows.quotes.malformed as f64) / rows.len().max(1) as f64
         };
-        if fit(&inside) > fit(&outside) { inside } else { outside }
+        let has_quotes = dialect.quote.is_some_and(|quote| memchr::memchr(quote, &self.bytes).is_some());
+        let (best, fit) = match inside.map(|rows| (fit(&rows), rows)) {
+            Some((inside_fit, inside)) if inside_fit > fit(&outside) => (inside, inside_fit),
+            _ => {
+                let fit = fit(&outside);
+                (outside, fit)
+            }
+        };
+        // No field is open at the end of the file.
+        let is_unclear = has_lines_in_quotes && !self.is_end && (!has_quotes || fit < LEAST_FIT);
+        if is_unclear { SampleRows::default() } else { best }
     }
 }
+
+/// The minimum share of rows of the usual width, less those with malformed quotes, that shows where the quotes of a sample
+/// start and end.
+const LEAST_FIT: f64 = 0.8;

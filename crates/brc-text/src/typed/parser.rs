@@ -154,8 +154,8 @@ pub trait Output {
     /// Those of the receiver.
     fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), Self::Error>;
 
-    /// Whether bad rows are rejected; if not, the first one ends parsing.
-    fn keeps_bad_rows(&self) -> bool;
+    /// Whether rows with this fault are rejected; if not, the first one ends parsing.
+    fn keeps(&self, fault: &RowFault) -> bool;
 
     /// Rejects a bad row.
     fn keep(&mut self, bad: &BadRow<'_>);
@@ -342,7 +342,7 @@ impl BatchBuilder {
             let row_text = without_line_end(&text[bytes.clone()], &format.syntax);
             let fault = in_line(fault, column, row_text, &format.syntax);
             let bad = BadRow { text: row_text, at: bytes.start, lines_before, column, fault };
-            if output.keeps_bad_rows() || (is_ragged && format.ragged == Ragged::Reject) {
+            if output.keeps(&bad.fault) || (is_ragged && format.ragged == Ragged::Reject) {
                 removed.extend(row);
                 output.keep(&bad);
                 continue;

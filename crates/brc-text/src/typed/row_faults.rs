@@ -35,6 +35,7 @@ pub(super) fn fault_of_reason(reason: Reason, expected: usize, max_row: usize) -
         Reason::Columns { found } => Some(RowFault::Columns { found, expected }),
         Reason::Malformed { .. } => Some(RowFault::TextAfterQuote),
         Reason::Unclosed => Some(RowFault::UnclosedQuote),
+        Reason::QuotedTooLong => Some(RowFault::QuotedTooLong(max_row)),
         Reason::TooLong => Some(RowFault::LineTooLong(max_row)),
         Reason::Comment | Reason::Empty => None,
     }
