@@ -140,3 +140,28 @@ fn late_keys_may_be_queried() {
     assert_eq!(found.text(), "a,late\n2.5,x\n");
     place.run("cat t.json --columns never").fails_with(2, "unknown column 'never' (columns: a, late)");
 }
+
+#[test]
+fn rows_without_keys_are_rows_among_others() {
+    let place = Place::new();
+    place.write("a.json", "{\"a\":1}\n");
+    place.write("lines.json", "{}\n{}\n");
+    place.write("array.json", "[{},{}]");
+    place.write("a.csv", "a\n1\n");
+    place.write("none.json", "");
+    for others in ["a.json lines.json", "lines.json a.json", "a.json array.json", "array.json a.csv none.json"] {
+        for option in ["", "--union-by-name"] {
+            let rows =
+                place.run(&format!("query {others} {option} --agg count(*),count(a),sum(a) --format csv")).text();
+            assert_eq!(rows, "count(*),count(a),sum(a)\n3,1,1\n", "{others} {option}");
+        }
+        place.run(&format!("convert {others} out.csv --force")).ok();
+        let lines = String::from_utf8(place.read("out.csv")).unwrap();
+        assert_eq!(lines.lines().count(), 4, "{others}: {lines:?}");
+    }
+    place
+        .run("query lines.json --agg count(*)")
+        .fails_with(2, "lines.json: its rows have no keys to infer columns from");
+    place.run("query none.json --agg count(*)").fails_with(2, "none.json: has no rows to infer columns from");
+    place.shell("$BRC query a.json - --agg 'count(*)' < lines.json").fails_with(2, "its rows have no keys");
+}

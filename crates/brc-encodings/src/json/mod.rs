@@ -68,8 +68,10 @@ impl Encoding for Json {
         let columns = match &options.schema {
             Some(schema) => Columns::given(schema.clone()),
             None => {
-                let found = sample::columns(&mut input, objects)?;
-                Columns::inferred(&input.path, found, options.inference.clone().unwrap_or_default())?
+                let mut found = sample::columns(&mut input, objects)?;
+                found.name_columns(&options.names_of_others);
+                let inference = options.inference.clone().unwrap_or_default();
+                Columns::inferred(&input.path, found, &options.text.types, inference)?
             }
         };
         let types = columns.types();
