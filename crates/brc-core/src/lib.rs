@@ -29,6 +29,7 @@ pub mod scan;
 pub mod schema;
 pub mod statistics;
 pub mod table;
+mod type_names;
 pub mod uuid;
 pub mod value;
 pub mod workers;

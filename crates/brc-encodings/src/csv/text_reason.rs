@@ -60,10 +60,10 @@ impl Reader<'_> {
         let mut first = FirstBad { column, wanted: None, lines: self.header_lines, line: None };
         self.read(&[column], others, format, &mut first, FirstBad::goes_on)?;
         if first.line.is_none() {
-            // It would be a value of the type, but for its leading zeros. Nothing like it is a boolean.
-            let booleans = ColumnType::Fixed { logical_type: LogicalType::Bool, nullable: true, form: None };
+            // It would be a value of the type, but for its leading zeros or as another word for true. It is no UUID.
+            let uuids = ColumnType::Fixed { logical_type: LogicalType::Uuid, nullable: true, form: None };
             (first.wanted, first.lines) = (Some(RowFault::quote(&value)), self.header_lines);
-            self.read(&[column], booleans, self.format.clone(), &mut first, FirstBad::goes_on)?;
+            self.read(&[column], uuids, self.format.clone(), &mut first, FirstBad::goes_on)?;
         }
         let (values, others, is_usual) = (tally.values, tally.values - class.values, form.is_none());
         Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
