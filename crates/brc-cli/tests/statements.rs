@@ -148,7 +148,14 @@ fn tables_are_described() {
         assert_eq!(&place.run_of(&[&["query"], arguments].concat()).text(), expected, "{arguments:?}");
     }
     let tables = place.run_of(&["query", "sales.csv", "show tables"]).text();
-    assert_eq!(tables, " name    files\n───────────────────\n t       sales.csv\n sales   sales.csv\n");
+    assert_eq!(tables, " name    files\n───────────────────\n sales   sales.csv\n");
+    let tables = place.run_of(&["query", "sales.csv", "sales.csv", "show tables", "--format", "json"]).text();
+    let all = "{\"name\": \"t\", \"files\": \"sales.csv, sales.csv\"}";
+    assert_eq!(tables, format!("[\n  {all},\n  {{\"name\": \"sales\", \"files\": \"sales.csv\"}}\n]\n"));
+    place
+        .run_of(&["query", "sales.csv", "show tables", "--format", "csv"])
+        .fails_with(2, "show tables prints text, or");
+    place.run_of(&["query", "sales.csv", "show tables", "-o", "x"]).fails_with(2, "show tables only prints");
     let explained = place.run_of(&["query", "sales.csv", "explain select count(*) as n", "--format", "csv"]);
     assert!(explained.stderr.contains("reads       nothing\n"), "{}", explained.stderr);
     assert_eq!(explained.text(), "n\n3\n");
