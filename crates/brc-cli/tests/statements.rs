@@ -223,3 +223,16 @@ fn a_pipe_is_queried_several_times() {
         assert_eq!(outcome.text(), format!("{{\"n\":{rows}}}\n{{\"n\":{sold}}}\n{schema}"));
     }
 }
+
+#[test]
+fn rows_of_a_split_that_a_limit_ends_are_counted() {
+    let place = Place::new();
+    place.write("t.csv", "x\n".to_owned() + &"1\n".repeat(20_000));
+    for query in ["select * limit 3", "select * where x > 0 limit 3"] {
+        let explained = place.run_of(&["query", "t.csv", query, "--explain", "--threads", "1"]).stderr;
+        assert!(explained.contains("in splits: 0; not counting splits that the limit ended: 1\n"), "{explained}");
+        assert!(!explained.contains("rows        read: 0\n"), "{explained}");
+    }
+    let explained = place.run_of(&["query", "t.csv", "select * limit 30000", "--explain", "--threads", "1"]).stderr;
+    assert!(explained.contains("in splits: 1\nrows        read: 20,000\n"), "{explained}");
+}
