@@ -132,6 +132,19 @@ fn functions_of_dates_have_known_values() {
 }
 
 #[test]
+fn a_bound_of_null_leaves_what_the_other_decides() {
+    for (expression, expected) in [
+        ("5 between null and 1", "false"),
+        ("5 not between 10 and null", "true"),
+        ("length(t) between null and -1", "false"),
+        ("length(t) between null and -1 is null", "false"),
+        ("case when 5 between 1 and null then 'a' when x not between null and -1e9 then 'b' end", "b"),
+    ] {
+        assert_eq!(value(expression), expected, "{expression}");
+    }
+}
+
+#[test]
 fn nulls_make_null() {
     for expression in [
         "left(nullif('a', 'a'), 1)",
