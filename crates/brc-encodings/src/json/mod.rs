@@ -18,18 +18,20 @@ mod sample;
 mod shape;
 mod strings;
 mod syntax;
+mod tallying;
 mod value;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{LineLayout, RowParser, TextTable, TextWriter};
+use crate::text::{LineLayout, RowParser, SharedTallies, TextTable, TextWriter};
 use brc_core::{BatchWriter, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
 use columns::Columns;
 pub use hex::hex_digits;
 use object_layout::ObjectLayout;
 use objects::ObjectsToLines;
 use std::sync::Arc;
+use tallying::Tallying;
 pub use writer::not_finite;
 
 pub(crate) struct Json;
@@ -124,6 +126,11 @@ impl LineLayout for Objects {
             .iter()
             .map(|column| format!("{column}; it is left out"))
             .collect()
+    }
+
+    fn tallying(&self, columns: &[usize], rows: u64) -> Option<(Box<dyn RowParser>, SharedTallies)> {
+        let (parser, tallies) = Tallying::of(columns, &self.columns.types(), rows);
+        self.columns.is_inferred().then(|| (Box::new(parser) as Box<dyn RowParser>, tallies))
     }
 
     fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn RowParser> {
