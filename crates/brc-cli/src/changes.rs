@@ -43,16 +43,17 @@ pub(crate) fn text(table: &dyn Table) -> Vec<String> {
 fn reasons(table: &dyn Table, doubtful: &[DoubtfulText], is_wanted: fn(&TextReason) -> bool) -> Vec<String> {
     let schema = current_schema(table);
     let read_again = table.bytes().map_or(0, |bytes| (MAX_BYTES / bytes.max(1)) as usize);
-    let reason = |(index, DoubtfulText { column, expected, has_slips }): (usize, &DoubtfulText)| {
+    let reason = |(index, DoubtfulText { column, expected, has_slips, may_reject }): (usize, &DoubtfulText)| {
         let name = &schema.fields().get(*column)?.name;
         if index < read_again {
             return table.why_text(*column).ok()?.filter(is_wanted).map(|reason| reason.of(name));
         }
         let (named, part) = (identifier::in_option(name), if *has_slips { "nearly all" } else { "most" });
-        Some(format!(
-            "'{name}' is text, but {part} of its first values are {expected}; --type '{named}={expected}' --rejects FILE \
-             sets the rows of the others aside"
-        ))
+        let remedy = match may_reject {
+            true => format!("--type '{named}={expected}' --rejects FILE sets the rows of the others aside"),
+            false => format!("try_cast({} as {expected}) makes the others null", identifier::in_sql(name)),
+        };
+        Some(format!("'{name}' is text, but {part} of its first values are {expected}; {remedy}"))
     };
     doubtful.iter().enumerate().take(MAX_COLUMNS).filter_map(reason).collect()
 }
@@ -65,7 +66,7 @@ pub(crate) fn note_sizes_of_text(query: &Query, table: &dyn Table) {
         let field = schema.fields().get(column);
         field.is_some_and(|it| it.logical_type == LogicalType::String && sized.contains(it.name.as_str()))
     };
-    if table.inferred().is_none() || !(0..schema.fields().len()).any(is_sized) {
+    if !(0..schema.fields().len()).any(is_sized) {
         return;
     }
     let known = columns(table).into_iter().enumerate().filter(|(column, _)| is_sized(*column));

@@ -12,6 +12,7 @@ use crate::render::format_by_name;
 use brc_core::{Error, Result};
 use brc_encodings::output::same_target;
 use brc_encodings::temporary;
+use brc_kernels::standard_output::check_open;
 use brc_query::Statement;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -142,7 +143,7 @@ fn paths<'m>(of_command: &'m ArgMatches, argument: &str) -> impl Iterator<Item =
 /// If help or the version cannot be printed.
 fn end<T>(error: clap::Error) -> Result<T> {
     if !error.use_stderr() {
-        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        let printed = check_open().and_then(|()| error.print()).and_then(|()| std::io::stdout().flush());
         printed.map_err(Error::io(Path::new("-"), "write"))?;
         std::process::exit(error.exit_code());
     }
@@ -161,7 +162,7 @@ Exit codes:
   0  success
   1  the run failed: a file is missing or not supported, the disk is full …
   2  the command line is invalid or incomplete, or the target exists
-  3  a row is malformed, the output cannot hold it, or more rows were rejected than allowed
+  3  a row of text or JSON is malformed, the output cannot hold it, or more rows were rejected than allowed
   4  a file is corrupt";
 
 // The options of a command are built only when it runs, because building those of all commands would take longer than

@@ -36,7 +36,11 @@ fn print(what: &str, text: &str) {
 /// Prints the totals of a scan.
 pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     let of = table.bytes().map_or(String::new(), |size| format!(" of {}", bytes(size)));
-    message!("bytes read  {}{of}, in splits: {}", bytes(totals.bytes), count(totals.splits));
+    let unfinished = match totals.unfinished_splits {
+        0 => String::new(),
+        splits => format!("; not counting splits that the limit ended: {}", count(splits)),
+    };
+    message!("bytes read  {}{of}, in splits: {}{unfinished}", bytes(totals.bytes), count(totals.splits));
     message!("rows        read: {}", count(totals.rows));
     message!("            answered from statistics: {}", count(totals.summarised_rows));
     message!("            skipped: {}", count(totals.skipped_rows));

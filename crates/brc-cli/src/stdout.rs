@@ -3,6 +3,7 @@
 use crate::printable;
 use crate::render::Format;
 use brc_core::{BatchWriter, Error, Part, PartEncoder, Result};
+use brc_kernels::standard_output::check_open;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -21,7 +22,8 @@ pub(crate) fn print_names(bytes: &[u8]) -> Result<()> {
 /// I/O errors, with the path `-`.
 pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Error::io(Path::new("-"), "write"))
+    let written = check_open().and_then(|()| stdout.write_all(bytes));
+    written.and_then(|()| stdout.flush()).map_err(Error::io(Path::new("-"), "write"))
 }
 
 /// Refuses to write binary data to a terminal.

@@ -145,3 +145,32 @@ fn a_failed_append_leaves_the_file_unchanged() {
     place.run("convert first.csv broken.buren --append").fails_with(4, "broken.buren");
     assert_eq!(place.run("cat new.buren").text(), FIRST);
 }
+
+#[test]
+fn json_is_read_in_the_types_of_the_file() {
+    let place = Place::new();
+    place.write("first.csv", FIRST);
+    place.run("convert first.csv all.buren").ok();
+    let rows = [
+        "{\"id\":4,\"city\":\"Voss\",\"price\":7,\"day\":\"2024-01-04\"}",
+        "{\"price\":null,\"city\":5,\"id\":5,\"tags\":[1]}",
+        "{\"tags\":null,\"id\":6,\"city\":{\"a\": 1}}",
+    ];
+    place.write("rows.json", rows.join("\n"));
+    place.run("convert rows.json all.buren --append").ok();
+    let expected = FIRST.to_owned() + "4,Voss,7.0,2024-01-04\n5,5,,\n6,\"{\"\"a\"\":1}\",,\n";
+    assert_eq!(place.run("cat all.buren").text(), expected);
+    for (row, expected) in [
+        ("{\"id\":7,\"price\":1.55}", "bad.json: line 1, byte 0, column 'price': '1.55' has more than 1 decimal"),
+        ("{\"id\":\"x\"}", "bad.json: line 1, byte 0, column 'id': a string in a column of type int64"),
+    ] {
+        place.write("bad.json", row);
+        place.run("convert bad.json all.buren --append").fails_with(3, expected);
+        place.run("convert bad.json all.buren --append --rejects rejected.tsv --force").fails_with(2, "--force");
+    }
+    place.run("convert bad.json all.buren --append --rejects rejected.tsv").ok();
+    assert!(place.run("cat rejected.tsv").text().contains("a string in a column of type int64"));
+    place.write("more.json", "{\"id\":7,\"zip\":1}");
+    place.run("convert more.json all.buren --append").fails_with(2, "zip:int64; --schema sets those of text");
+    assert_eq!(place.run("cat all.buren").text(), expected);
+}

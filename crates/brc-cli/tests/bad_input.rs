@@ -536,7 +536,7 @@ fn invalid_queries_are_usage_errors() {
     ask(&["--threads", "0"]).fails_with(2, "--threads");
     ask(&["--delimiter", "ab"]).fails_with(2, "one byte");
     ask(&["--delimiter", "."]).fails_with(2, "cannot be a delimiter");
-    ask(&["--schema", "a:float"]).fails_with(2, "unknown type 'float'");
+    ask(&["--schema", "a:floating"]).fails_with(2, "unknown type 'floating'");
     place.run("generate x.txt --stations 414").fails_with(2, "1 to 413 stations");
     place.run("generate x.txt --stations 0").fails_with(2, "1 to 413 stations");
     place.run("generate x.txt --rows 1.5M").fails_with(2, "--rows");

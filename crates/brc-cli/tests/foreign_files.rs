@@ -165,6 +165,10 @@ fn a_closed_standard_error_changes_nothing_else() {
     }
     for command in [
         "query t.csv 'select a'",
+        "query t.csv describe",
+        "convert t.csv - --to csv",
+        "count t.csv",
+        "verify t.buren",
         "cat t.csv",
         "schema t.csv",
         "sniff t.csv",
@@ -179,6 +183,9 @@ fn a_closed_standard_error_changes_nothing_else() {
         assert!(outcome.stderr.contains("No space left"), "{command}: {}", outcome.stderr);
         let outcome = place.shell(&format!("$BRC {command} >&-"));
         assert!(!outcome.stderr.contains("internal error"), "{command}: {}", outcome.stderr);
+        if cfg!(target_os = "linux") {
+            outcome.fails_with(1, "Bad file descriptor");
+        }
     }
 }
 

@@ -224,3 +224,40 @@ fn columns_without_values_have_any_type() {
     place.write("late.csv", format!("a,b\n{}1,7\n", "1,\n".repeat(300_000)));
     assert_eq!(place.run_of(&["query", "late.csv", "select sum(b) as s", "--format", "csv"]).text(), "s\n7\n");
 }
+
+#[test]
+fn booleans_may_be_declared_as_postgresql_writes_them() {
+    let place = Place::new();
+    place.write("t.csv", "id,act\n1,t\n2,f\n3,t\n");
+    let query = |arguments: &[&str]| place.run_of(&[&["query", "t.csv", "--format", "csv"], arguments].concat());
+    assert_eq!(query(&["select id, act where act = 't'"]).text(), "id,act\n1,t\n3,t\n");
+    assert_eq!(query(&["select id where act", "--type", "act=bool"]).text(), "id\n1\n3\n");
+    assert_eq!(query(&["select id where act = 'f'", "--type", "act=bool"]).text(), "id\n2\n");
+    assert_eq!(query(&["select id where cast(act as bool)"]).text(), "id\n1\n3\n");
+    query(&["select id where act"]).fails_with(2, "type string; write act = 't' or cast(act as bool)");
+    query(&["select id where id"]).fails_with(2, "a value of type int64; write id <> 0");
+    let converted = place.run("convert t.csv out.csv --type act=bool");
+    assert!(
+        converted.stderr.contains("3 values of 'act' will be written differently (t → true)"),
+        "{}",
+        converted.stderr
+    );
+    assert_eq!(place.run("cat out.csv").text(), "id,act\n1,true\n2,false\n3,true\n");
+    // Beside true and false, t is still a word that makes the column text, and is found.
+    let words = format!("x\n{}t\n", "true\nfalse\n".repeat(10));
+    place.write("t.csv", words);
+    query(&["select count(*) where x"]).fails_with(2, "'x' is text because of 't' (1 of 21 values, line 22)");
+}
+
+#[test]
+fn types_may_have_names_of_sql() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,2.5\n");
+    let shown = place.run_of(&["schema", "t.csv", "--type", "a=varchar(10)", "--type", "b=double precision"]).text();
+    assert_eq!(
+        shown,
+        " name   type      nulls\n────────────────────────\n a      string    null\n b      float64   null\n"
+    );
+    let shown = place.run_of(&["schema", "t.csv", "--schema", "a:bigint not null, b:numeric(10,2)"]).text();
+    assert!(shown.contains("int64           not null") && shown.contains("decimal(10,2)   null"), "{shown}");
+}

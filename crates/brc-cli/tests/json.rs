@@ -140,3 +140,50 @@ fn late_keys_may_be_queried() {
     assert_eq!(found.text(), "a,late\n2.5,x\n");
     place.run("cat t.json --columns never").fails_with(2, "unknown column 'never' (columns: a, late)");
 }
+
+#[test]
+fn rows_without_keys_are_rows_among_others() {
+    let place = Place::new();
+    place.write("a.json", "{\"a\":1}\n");
+    place.write("lines.json", "{}\n{}\n");
+    place.write("array.json", "[{},{}]");
+    place.write("a.csv", "a\n1\n");
+    place.write("none.json", "");
+    for others in ["a.json lines.json", "lines.json a.json", "a.json array.json", "array.json a.csv none.json"] {
+        for option in ["", "--union-by-name"] {
+            let rows =
+                place.run(&format!("query {others} {option} --agg count(*),count(a),sum(a) --format csv")).text();
+            assert_eq!(rows, "count(*),count(a),sum(a)\n3,1,1\n", "{others} {option}");
+        }
+        place.run(&format!("convert {others} out.csv --force")).ok();
+        let lines = String::from_utf8(place.read("out.csv")).unwrap();
+        assert_eq!(lines.lines().count(), 4, "{others}: {lines:?}");
+    }
+    place
+        .run("query lines.json --agg count(*)")
+        .fails_with(2, "lines.json: its rows have no keys to infer columns from");
+    place.run("query none.json --agg count(*)").fails_with(2, "none.json: has no rows to infer columns from");
+    place.shell("$BRC query a.json - --agg 'count(*)' < lines.json").fails_with(2, "its rows have no keys");
+}
+
+#[test]
+fn a_value_that_makes_a_column_text_is_named() {
+    let place = Place::new();
+    let reason = "note: 'p' is text because of '\"24\"' (1 of 3 values, line 2); use try_cast(p as int64)\n";
+    for rows in ["{\"p\":9}\n{\"p\":\"24\"}\n{\"p\":100}\n", "[{\"p\":9},\n{\"p\":\n\"24\"},{\"p\":100}]"] {
+        place.write("t.json", rows);
+        let largest = place.run_of(&["query", "t.json", "select max(p)", "--format", "csv"]);
+        assert_eq!(largest.stderr, reason);
+        assert_eq!(largest.text(), "max(p)\n9\n");
+        let error = place.run_of(&["query", "t.json", "select avg(p)"]);
+        assert!(error.stderr.ends_with(&reason[6..]), "{}", error.stderr);
+        let piped = place.pipe_of(&["query", "-", "select max(p)"], rows.as_bytes());
+        assert!(piped.stderr.contains("most of its first values are int64; try_cast(p as int64)"), "{}", piped.stderr);
+    }
+    place.write("more.json", "{\"p\":1.5}\n".repeat(20) + "{}\n{\"p\":null}\n{\"p\":\"n.a.\"}\n");
+    let converted = place.run("convert more.json more.csv");
+    let reason = "'p' is text because of '\"n.a.\"' (1 of 21 values, line 23); use try_cast(p as decimal(18,1))";
+    assert!(converted.stderr.contains(reason), "{}", converted.stderr);
+    place.write("words.json", "{\"p\":\"a\"}\n{\"p\":\"1\"}\n");
+    assert_eq!(place.run_of(&["query", "words.json", "select max(p)"]).stderr, "");
+}

@@ -458,3 +458,19 @@ fn times_of_other_units_are_refused_with_the_reason() {
         .run("cat n.arrow u.arrow")
         .fails_with(2, "timestamp(ns) may not hold the years of both; brc query can cast it");
 }
+
+#[test]
+fn files_that_write_their_values_differently_are_named() {
+    let place = Place::new();
+    place.write("0.csv", "id;p;d\n0;7;2024-02-01\n");
+    place.write("1.csv", "id;p;d\n1;9.5;2024-03-01\n");
+    place.write("2.csv", "id;p;d\n2;10,5;28/01/2024\n");
+    let query = |files: &[&str], text: &str| place.run_of(&[&["query"], files, &[text]].concat()).stderr;
+    let largest = "select max(p), max(d)";
+    let several = "is text because its values are written in several ways";
+    let numbers = format!("'p' {several}: '9.5' in 1.csv, but '10,5' in 2.csv\n");
+    let dates = format!("'d' {several}: '2024-02-01' in 0.csv, but '28/01/2024' in 2.csv\n");
+    assert_eq!(query(&["0.csv", "1.csv", "2.csv"], largest), format!("note: {numbers}note: {dates}"));
+    assert!(query(&["1.csv", "2.csv"], "select avg(p)").ends_with(&numbers));
+    assert_eq!(query(&["0.csv", "1.csv"], largest), "");
+}

@@ -231,3 +231,14 @@ fn an_unquoted_backslash_n_is_null_besides_escapes() {
         place.run_of(&["query", "m.csv", "--null", "-", "select count(column_2) as n", "--format", "csv"]).text();
     assert_eq!(given, "n\n3\n");
 }
+
+#[test]
+fn a_null_in_a_column_that_is_not_null_is_called_so() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\nx,1\n,2\ny,\n");
+    let query = |schema: &str| place.run_of(&["query", "t.csv", "--schema", schema, "select *"]);
+    let expected = "t.csv: line 3, byte 8, column 'a': null in a column that is not null";
+    query("a:string not null,b:int64").fails_with(3, expected);
+    query("a:string,b:int64 not null").fails_with(3, "line 4, byte 11, column 'b': null in a column that is not null");
+    query("a:string,b:float64 not null").fails_with(3, "column 'b': null in a column that is not null");
+}

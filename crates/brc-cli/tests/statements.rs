@@ -148,7 +148,14 @@ fn tables_are_described() {
         assert_eq!(&place.run_of(&[&["query"], arguments].concat()).text(), expected, "{arguments:?}");
     }
     let tables = place.run_of(&["query", "sales.csv", "show tables"]).text();
-    assert_eq!(tables, " name    files\n───────────────────\n t       sales.csv\n sales   sales.csv\n");
+    assert_eq!(tables, " name    files\n───────────────────\n sales   sales.csv\n");
+    let tables = place.run_of(&["query", "sales.csv", "sales.csv", "show tables", "--format", "json"]).text();
+    let all = "{\"name\": \"t\", \"files\": \"sales.csv, sales.csv\"}";
+    assert_eq!(tables, format!("[\n  {all},\n  {{\"name\": \"sales\", \"files\": \"sales.csv\"}}\n]\n"));
+    place
+        .run_of(&["query", "sales.csv", "show tables", "--format", "csv"])
+        .fails_with(2, "show tables prints text, or");
+    place.run_of(&["query", "sales.csv", "show tables", "-o", "x"]).fails_with(2, "show tables only prints");
     let explained = place.run_of(&["query", "sales.csv", "explain select count(*) as n", "--format", "csv"]);
     assert!(explained.stderr.contains("reads       nothing\n"), "{}", explained.stderr);
     assert_eq!(explained.text(), "n\n3\n");
@@ -215,4 +222,17 @@ fn a_pipe_is_queried_several_times() {
         let schema = place.pipe("schema - --json", text.as_bytes()).text();
         assert_eq!(outcome.text(), format!("{{\"n\":{rows}}}\n{{\"n\":{sold}}}\n{schema}"));
     }
+}
+
+#[test]
+fn rows_of_a_split_that_a_limit_ends_are_counted() {
+    let place = Place::new();
+    place.write("t.csv", "x\n".to_owned() + &"1\n".repeat(20_000));
+    for query in ["select * limit 3", "select * where x > 0 limit 3"] {
+        let explained = place.run_of(&["query", "t.csv", query, "--explain", "--threads", "1"]).stderr;
+        assert!(explained.contains("in splits: 0; not counting splits that the limit ended: 1\n"), "{explained}");
+        assert!(!explained.contains("rows        read: 0\n"), "{explained}");
+    }
+    let explained = place.run_of(&["query", "t.csv", "select * limit 30000", "--explain", "--threads", "1"]).stderr;
+    assert!(explained.contains("in splits: 1\nrows        read: 20,000\n"), "{explained}");
 }

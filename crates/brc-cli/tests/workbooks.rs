@@ -207,3 +207,16 @@ fn formulas_without_a_stored_value_are_noted() {
     let note = "null in place of 1 formula without stored values; ";
     assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
 }
+
+#[test]
+fn a_cell_that_makes_a_column_text_is_named() {
+    let place = Place::new();
+    let rows = [("1", text("A1", "p")), ("2", number("A2", "9")), ("3", text("A3", "24")), ("4", number("A4", "100"))];
+    let rows: String = rows.iter().map(|(row, cell)| format!(r#"<row r="{row}">{cell}</row>"#)).collect();
+    place.write("t.xlsx", workbook(&[("one", rows.as_str())]));
+    let reason = "'p' is text because of '24' (1 of 3 values, row 3); use try_cast(p as int64)\n";
+    let query = |text: &str, options: &[&str]| place.run_of(&[&["query", "t.xlsx", text], options].concat()).stderr;
+    assert_eq!(query("select max(p)", &[]), format!("note: {reason}"));
+    assert!(query("select avg(p)", &[]).ends_with(reason));
+    assert_eq!(query("select max(p)", &["--all-strings"]), "");
+}

@@ -29,6 +29,7 @@ pub mod scan;
 pub mod schema;
 pub mod statistics;
 pub mod table;
+mod type_names;
 pub mod uuid;
 pub mod value;
 pub mod workers;
@@ -50,7 +51,7 @@ pub use statistics::Statistics;
 pub use table::{
     AssumedSeparator, BatchWriter, ColumnChanges, ColumnTotals, ColumnarWriter, Conjunct, Cut, DoubtfulText, Order,
     Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile,
-    TextReason, WantedText,
+    TextPlace, TextReason, ValueForm, WantedText,
 };
 pub use value::Value;
 pub use workers::run_workers;

@@ -257,7 +257,8 @@ impl LogicalType {
 
     /// The type syntax that [`parse`](str::parse) accepts, for messages and help.
     pub const FORMS: &'static str = "bool, int8, int16, int32, int64 (or int), uint64, decimal(PRECISION, SCALE) or decimal(SCALE), \
-         float32 (or real, float4), float64, date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary, uuid";
+         float32 (or real, float4), float64, date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary, uuid, and \
+         names of SQL such as bigint, double, varchar, numeric(PRECISION, SCALE)";
 }
 
 /// Why a text is not a type.
@@ -277,68 +278,6 @@ pub enum TypeError {
         /// The scale.
         scale: u8,
     },
-}
-
-impl std::str::FromStr for LogicalType {
-    type Err = TypeError;
-
-    /// Parses what [`fmt::Display`] writes; also `int` for `int64` and `decimal(s)` for a precision of 18.
-    fn from_str(text: &str) -> Result<Self, TypeError> {
-        let unknown = || TypeError::Unknown(text.to_owned());
-        let lower = text.trim().to_ascii_lowercase();
-        let (word, rest) = lower.split_at(lower.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(lower.len()));
-        let (arguments, rest) = match rest.trim_start().strip_prefix('(') {
-            Some(rest) => {
-                let (inside, rest) = rest.split_once(')').ok_or_else(unknown)?;
-                (inside.split(',').map(str::trim).collect(), rest)
-            }
-            None => (Vec::new(), rest),
-        };
-        let zone = match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [] => false,
-            ["with", "zone"] if word == "timestamp" => true,
-            _ => return Err(unknown()),
-        };
-        let unit = || match arguments.as_slice() {
-            [] => Ok(TimeUnit::Microsecond),
-            [symbol] => TimeUnit::ALL.into_iter().find(|unit| unit.symbol() == *symbol).ok_or_else(unknown),
-            _ => Err(unknown()),
-        };
-        let plain = |logical_type| if arguments.is_empty() { Ok(logical_type) } else { Err(unknown()) };
-        match word {
-            "bool" => plain(Self::Bool),
-            "int8" => plain(Self::Int8),
-            "int16" => plain(Self::Int16),
-            "int32" => plain(Self::Int32),
-            "int64" | "int" => plain(Self::Int64),
-            "uint64" => plain(Self::UInt64),
-            "float32" | "real" | "float4" => plain(Self::Float32),
-            "float64" => plain(Self::Float64),
-            "date" => plain(Self::Date),
-            "string" => plain(Self::String),
-            "binary" => plain(Self::Binary),
-            "uuid" => plain(Self::Uuid),
-            "time" => Ok(Self::Time { unit: unit()? }),
-            "timestamp" => Ok(Self::Timestamp { unit: unit()?, zone }),
-            "decimal" => {
-                let number = |text: &str| text.parse::<u8>().map_err(|_| unknown());
-                let (precision, scale) = match arguments.as_slice() {
-                    [scale] => {
-                        let scale = number(scale)?;
-                        (Self::MAX_PRECISION_64.max(scale), scale)
-                    }
-                    [precision, scale] => (number(precision)?, number(scale)?),
-                    _ => return Err(unknown()),
-                };
-                if (1..=Self::MAX_PRECISION).contains(&precision) && scale <= precision {
-                    Ok(Self::Decimal { precision, scale })
-                } else {
-                    Err(TypeError::Decimal { precision, scale })
-                }
-            }
-            _ => Err(unknown()),
-        }
-    }
 }
 
 impl fmt::Display for LogicalType {
@@ -415,8 +354,7 @@ mod tests {
 
     #[test]
     fn unknown_types_are_refused() {
-        for text in ["", "float", "int(3)", "decimal", "decimal(x)", "decimal(1,2,3)", "timestamp(h)", "date with zone"]
-        {
+        for text in ["", "floating", "int(3)", "decimal(x)", "decimal(1,2,3)", "timestamp(h)", "date with zone"] {
             assert_eq!(text.parse::<LogicalType>(), Err(TypeError::Unknown(text.to_owned())));
         }
         for (text, precision, scale) in [("decimal(0,0)", 0, 0), ("decimal(39,2)", 39, 2), ("decimal(2,3)", 2, 3)] {

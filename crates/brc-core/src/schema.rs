@@ -272,7 +272,7 @@ mod tests {
         for (text, error) in [
             ("", form("")),
             ("a", form("a")),
-            ("a:float", unknown("float")),
+            ("a:floating", unknown("floating")),
             ("a:decimal(x)", unknown("decimal(x)")),
             ("a:intnot null", unknown("intnot null")),
             (

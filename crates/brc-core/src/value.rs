@@ -47,7 +47,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Parses the text form of a value: that of [`Value::write`] and common variants (`TRUE`, `1.5` for a scale of 2,
+    /// Parses the text form of a value: that of [`Value::write`] and common variants (`TRUE`, `t`, `1.5` for a scale of 2,
     /// `T` between date and time).
     ///
     /// # Errors
@@ -56,11 +56,7 @@ impl<'a> Value<'a> {
         let malformed = || RowFault::MalformedValue { text: RowFault::quote(text), expected: logical_type };
         let integer = |value: Option<i64>| value.map(|value| Self::Integer(value.into())).ok_or_else(malformed);
         let value = match logical_type {
-            LogicalType::Bool => match text {
-                _ if text.eq_ignore_ascii_case(b"true") => Self::Integer(1),
-                _ if text.eq_ignore_ascii_case(b"false") => Self::Integer(0),
-                _ => return Err(malformed()),
-            },
+            LogicalType::Bool => Self::Integer(truth(text).ok_or_else(malformed)?.into()),
             LogicalType::Int8
             | LogicalType::Int16
             | LogicalType::Int32
@@ -144,6 +140,13 @@ fn write_integer(value: i128, logical_type: LogicalType, out: &mut Vec<u8>) {
         | LogicalType::String
         | LogicalType::Binary => decimal::format(value, logical_type.scale(), out),
     }
+}
+
+/// What a text says of a condition, as in PostgreSQL.
+fn truth(text: &[u8]) -> Option<bool> {
+    const WORDS: [[&str; 2]; 6] = [["false", "true"], ["f", "t"], ["no", "yes"], ["n", "y"], ["off", "on"], ["0", "1"]];
+    let is_it = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+    WORDS.iter().find_map(|words| words.iter().position(|word| is_it(word))).map(|position| position == 1)
 }
 
 /// Parses a float: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with an optional sign.
@@ -241,6 +244,16 @@ mod tests {
     }
 
     #[test]
+    fn booleans_are_written_as_in_postgresql() {
+        for (words, expected) in [(["true", "T", "Yes", "y", "ON", "1"], 1), (["FALSE", "f", "no", "N", "off", "0"], 0)]
+        {
+            for word in words {
+                assert_eq!(Value::parse(word.as_bytes(), LogicalType::Bool), Ok(Value::Integer(expected)), "{word}");
+            }
+        }
+    }
+
+    #[test]
     fn values_outside_their_type_are_refused() {
         for (logical_type, written) in [
             ("int8", "128"),
@@ -253,7 +266,8 @@ mod tests {
             assert!(matches!(fault, RowFault::OutOfRange { .. }), "{fault}");
         }
         for (logical_type, written) in [
-            ("bool", "yes"),
+            ("bool", "maybe"),
+            ("bool", "2"),
             ("date", "2024-02-30"),
             ("float64", "1,5"),
             ("float32", "x"),

@@ -63,7 +63,7 @@ impl Appendable {
         if own.fields().len() != table.fields().len() || !own.fields().iter().zip(table.fields()).all(same) {
             let path = self.reader.path().display();
             return Err(Error::Usage(format!(
-                "{path}: its columns are {own}, but those of the rows to append are {table}"
+                "{path}: its columns are {own}, but those of the rows to append are {table}; --schema sets those of text"
             )));
         }
         let field = |(own, new): (&Field, &Field)| Field { nullable: own.nullable || new.nullable, ..own.clone() };

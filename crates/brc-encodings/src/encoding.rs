@@ -200,6 +200,8 @@ pub struct OpenOptions {
     /// How the values of columns of given types are likely to be written in a text file: as in the table to which they
     /// are appended.
     pub likely_forms: Vec<(String, Form)>,
+    /// The columns of the other files of the table, for rows that name none of them.
+    pub names_of_others: Vec<String>,
     /// The inference that the text files of one table share; `None` for a single file.
     pub inference: Option<Inference>,
     /// The header detection that the text files of one table share; `None` for a single file.
@@ -272,6 +274,7 @@ impl Default for OpenOptions {
             names: None,
             text: TextOptions::default(),
             likely_forms: Vec::new(),
+            names_of_others: Vec::new(),
             inference: None,
             headers: None,
             keep_rejects: false,

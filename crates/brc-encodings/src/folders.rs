@@ -6,7 +6,7 @@ use crate::encoding::{Encoding, OpenOptions};
 use crate::hive;
 use crate::union::{ConstantColumn, Union, UnionOptions};
 use brc_core::calendar::parse_date;
-use brc_core::{Error, LogicalType, Result, Table, interrupt};
+use brc_core::{Error, LogicalType, Result, Table, current_schema, interrupt};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs::DirEntry;
@@ -232,7 +232,10 @@ impl FilesAsTable {
             interrupt::check()?;
             Ok((open(&file.path, options)?, forms()))
         };
-        let (found, mut opened) = with_columns(found, open_one)?;
+        let (found, mut opened) = with_columns(found, open_one, |file, (first, _)| {
+            let names = current_schema(first.1.as_ref()).fields().iter().map(|field| field.name.clone()).collect();
+            Ok((open(&file.path, &OpenOptions { names_of_others: names, ..options.clone() })?, forms()))
+        })?;
         let constants = columns(&found, self.by_name)?;
         let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
         let forms = forms();
@@ -251,26 +254,38 @@ impl FilesAsTable {
     }
 }
 
-/// The files that say which columns they have, each opened. The others have no rows.
+/// The files that have rows or say which columns they have, each opened. A file whose rows name no columns is opened
+/// with `open_like`, which is passed the first one that names its columns.
 ///
 /// # Errors
 /// If one of them cannot be read, or none has columns.
-fn with_columns<T>(files: &[FoundFile], open: impl Fn(&FoundFile) -> Result<T>) -> Result<(Vec<FoundFile>, Vec<T>)> {
-    let (mut found, mut opened, mut empty) = (Vec::with_capacity(files.len()), Vec::with_capacity(files.len()), None);
-    for file in files {
+fn with_columns<T>(
+    files: &[FoundFile],
+    open: impl Fn(&FoundFile) -> Result<T>,
+    open_like: impl Fn(&FoundFile, &T) -> Result<T>,
+) -> Result<(Vec<FoundFile>, Vec<T>)> {
+    let (mut opened, mut unnamed, mut empty) = (Vec::with_capacity(files.len()), Vec::new(), None);
+    for (at, file) in files.iter().enumerate() {
         match open(file) {
-            Ok(one) => {
-                found.push(file.clone());
-                opened.push(one);
+            Ok(one) => opened.push((at, one)),
+            // A stream cannot be opened again.
+            Err(error @ Error::NoColumns { has_rows: true, .. }) if !file.path.is_file() => return Err(error),
+            Err(error @ Error::NoColumns { has_rows, .. }) => {
+                unnamed.extend(has_rows.then_some(at));
+                empty = empty.or(Some(error));
             }
-            Err(error @ Error::NoColumns { .. }) => empty = empty.or(Some(error)),
             Err(error) => return Err(error),
         }
     }
-    match empty {
-        Some(error) if opened.is_empty() => Err(error),
-        _ => Ok((found, opened)),
-    }
+    let Some((_, first)) = opened.first() else { return Err(empty.unwrap_or_else(no_file)) };
+    let others = unnamed.into_iter().map(|at| Ok((at, open_like(&files[at], first)?))).collect::<Result<Vec<_>>>()?;
+    opened.extend(others);
+    opened.sort_by_key(|(at, _)| *at);
+    Ok(opened.into_iter().map(|(at, one)| (files[at].clone(), one)).unzip())
+}
+
+fn no_file() -> Error {
+    Error::Usage("no file is given".to_owned())
 }
 
 /// A column of the narrowest type that fits these values: int64, date or string.

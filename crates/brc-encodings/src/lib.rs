@@ -63,6 +63,7 @@ pub mod rejects;
 pub mod remote;
 mod rows;
 mod stream_copy;
+mod tally;
 pub mod temporary;
 mod text;
 mod turns;

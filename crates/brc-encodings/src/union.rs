@@ -16,8 +16,8 @@ mod translation;
 
 use brc_core::{
     ColumnChanges, ColumnStatistics, Conjunct, DoubtfulText, Error, LogicalType, Predicate, Progress, PruneResult,
-    Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, WantedText,
-    current_schema, read_rows,
+    Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile, TextReason, ValueBounds, ValueForm,
+    WantedText, current_schema, read_rows,
 };
 use columns::{Origin, combine, gives_type, origins};
 pub use constants::ConstantColumn;
@@ -118,6 +118,25 @@ impl Union {
             _ => Conversion::between(own, common).or(has_nulls_only(column).then_some(Conversion::Nulls)),
         };
         origins(schema, own_schema, &self.constants, conversion)
+    }
+
+    /// That a column is text because its values are written in one way in some files, and differently in others.
+    fn several_forms(&self, column: usize) -> Result<Option<TextReason>> {
+        let mut first: Option<(ValueForm, &Path)> = None;
+        for (table, origins) in self.tables.iter().zip(&self.origins) {
+            let Some(Origin::Column { own, .. }) = origins.get(column) else { continue };
+            let Some(found) = table.value_form(*own)? else { continue };
+            let Some((known, path)) = &first else {
+                first = Some((found, table.path()));
+                continue;
+            };
+            if known.form != found.form {
+                let (first, other) = (known.example.clone(), found.example);
+                let files = Some([*path, table.path()].map(Path::to_owned));
+                return Ok(Some(TextReason::SeveralForms { first, other, files }));
+            }
+        }
+        Ok(None)
     }
 
     /// The error that a value of a table does not fit the type of the union's column.
@@ -284,7 +303,7 @@ impl Table for Union {
                 return Ok(Some(reason));
             }
         }
-        Ok(None)
+        self.several_forms(column)
     }
 
     fn doubtful_text(&self) -> Result<Vec<DoubtfulText>> {

@@ -27,6 +27,7 @@ pub mod packing;
 pub mod partition_buffers;
 pub mod runs;
 pub mod samples;
+pub mod standard_output;
 pub mod structure;
 pub mod text;
 pub mod tokens;

@@ -74,6 +74,8 @@ pub enum Error {
         path: PathBuf,
         /// What is missing, and what to do.
         reason: &'static str,
+        /// Whether it has rows, which are null in each column of the table that it is part of.
+        has_rows: bool,
     },
     /// The target encoding cannot store a row.
     #[error("{0}")]

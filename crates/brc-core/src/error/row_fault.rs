@@ -67,8 +67,8 @@ pub enum RowFault {
     /// A field continues after its closing quote.
     #[error("text after a closing quote")]
     TextAfterQuote,
-    /// A value is this null token in a column without nulls.
-    #[error("null ('{0}') in a column without nulls")]
+    /// A value is this null token, or empty, in a column without nulls.
+    #[error("null{token} in a column that is not null", token = in_parentheses(.0))]
     Null(String),
     /// A string is empty.
     #[error("empty name")]
@@ -192,12 +192,17 @@ pub enum RowFault {
     },
 }
 
+/// A null token as messages show it after the word.
+fn in_parentheses(token: &str) -> String {
+    if token.is_empty() { String::new() } else { format!(" ('{token}')") }
+}
+
 impl RowFault {
     /// The fault without the value: the same text for all rows with the same fault.
     #[must_use]
     pub fn kind(&self) -> String {
         match self {
-            Self::Null(_) => "null in a column without nulls".to_owned(),
+            Self::Null(_) => "null in a column that is not null".to_owned(),
             Self::MalformedNumber(_) => "malformed number".to_owned(),
             Self::TooManyDecimals { scale, .. } | Self::MoreDecimalsThanGuessed { scale, .. } => {
                 format!("more than {scale} decimal{}", if *scale == 1 { "" } else { "s" })

@@ -4,6 +4,7 @@ use crate::decimal;
 use crate::identifier;
 use crate::logical_type::LogicalType;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::AddAssign;
 use std::path::PathBuf;
 
@@ -18,14 +19,16 @@ pub enum TextReason {
         others: u64,
         /// The number of values, without nulls.
         values: u64,
-        /// The line on which `value` begins, from 1.
-        line: u64,
+        /// Where `value` is.
+        place: TextPlace,
         /// The file, if the table consists of several.
         file: Option<PathBuf>,
         /// The type of the remaining values.
         expected: LogicalType,
         /// Whether the remaining values are written as in SQL, so that `try_cast` reads them.
         is_usual: bool,
+        /// Whether `--type` sets the type of the column, and `--rejects` the rows of the other values aside.
+        may_reject: bool,
     },
     /// The values are numbers, or dates and times, written in several forms.
     SeveralForms {
@@ -33,6 +36,8 @@ pub enum TextReason {
         first: Vec<u8>,
         /// The first value in a different form.
         other: Vec<u8>,
+        /// The files of the two values, if the values of each file are written in one way.
+        files: Option<[PathBuf; 2]>,
     },
     /// The values are numbers, or dates and times, that can be read in two ways.
     Undecided {
@@ -41,6 +46,33 @@ pub enum TextReason {
         /// The options that select them, in the same order.
         options: [String; 2],
     },
+}
+
+/// The place of a value in a file, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextPlace {
+    /// A line of a text.
+    Line(u64),
+    /// A row of a sheet.
+    Row(u64),
+}
+
+impl fmt::Display for TextPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {}", decimal::with_thousands(*line)),
+            Self::Row(row) => write!(f, "row {}", decimal::with_thousands(*row)),
+        }
+    }
+}
+
+/// How the values of a column are written that all are numbers, or all dates or times, in one form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueForm {
+    /// One of the values, which shows the form.
+    pub example: Vec<u8>,
+    /// The kind of the values and the form.
+    pub form: String,
 }
 
 /// Of at least so many values, one may be a slip, and of more a part.
@@ -76,21 +108,27 @@ impl TextReason {
     pub fn of(&self, name: &str) -> String {
         let (column, named) = (identifier::in_sql(name), identifier::in_option(name));
         match self {
-            Self::Others { value, others, values, line, file, expected, is_usual } => {
+            Self::Others { value, others, values, place, file, expected, is_usual, may_reject } => {
                 let value = String::from_utf8_lossy(value);
-                let [others, values, line] = [others, values, line].map(|number| decimal::with_thousands(*number));
+                let [others, values] = [others, values].map(|number| decimal::with_thousands(*number));
                 let file = file.as_ref().map(|file| format!(" of {}", file.display())).unwrap_or_default();
-                let cast = if *is_usual { format!("try_cast({column} as {expected}), or ") } else { String::new() };
+                let cast = is_usual.then(|| format!("try_cast({column} as {expected})"));
+                let convert = may_reject.then(|| format!("brc convert --type '{named}={expected}' --rejects FILE"));
+                let remedies = cast.into_iter().chain(convert).collect::<Vec<_>>().join(", or ");
                 format!(
-                    "'{name}' is text because of '{value}' ({others} of {values} values, line {line}{file}); use {cast}brc \
-                     convert --type '{named}={expected}' --rejects FILE"
+                    "'{name}' is text because of '{value}' ({others} of {values} values, {place}{file}); use {remedies}"
                 )
             }
-            Self::SeveralForms { first, other } => {
+            Self::SeveralForms { first, other, files } => {
                 let [first, other] = [first, other].map(|value| String::from_utf8_lossy(value));
-                format!(
-                    "'{name}' is text because its values are written in several ways: '{first}', but also '{other}'"
-                )
+                let several = format!("'{name}' is text because its values are written in several ways");
+                match files {
+                    None => format!("{several}: '{first}', but also '{other}'"),
+                    Some([file, file_of_other]) => {
+                        let (file, file_of_other) = (file.display(), file_of_other.display());
+                        format!("{several}: '{first}' in {file}, but '{other}' in {file_of_other}")
+                    }
+                }
             }
             Self::Undecided { forms: [one, other], options: [this, that] } => {
                 format!("'{name}' is text because it may be written as {one} or as {other}; use {this} or {that}")
@@ -108,6 +146,8 @@ pub struct DoubtfulText {
     pub expected: LogicalType,
     /// Whether the others are so few that they are probably slips.
     pub has_slips: bool,
+    /// As in [`TextReason::Others`].
+    pub may_reject: bool,
 }
 
 /// A column of which a request needs the null tokens as text.

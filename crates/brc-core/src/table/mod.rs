@@ -11,7 +11,7 @@ mod scanner;
 mod sink;
 mod writer;
 
-pub use changes::{AssumedSeparator, ColumnChanges, DoubtfulText, TextReason, WantedText};
+pub use changes::{AssumedSeparator, ColumnChanges, DoubtfulText, TextPlace, TextReason, ValueForm, WantedText};
 pub use request::{Conjunct, Order, ScanOptions, Split};
 pub use scanner::{ScanError, Scanned, Scanner, SkippedLines};
 pub use sink::{ColumnSummary, Numbers, Sink, Summary, Sums};
@@ -60,6 +60,15 @@ pub trait Table: Send + Sync {
     /// # Errors
     /// If the rows cannot be read.
     fn why_text(&self, _column: usize) -> Result<Option<TextReason>> {
+        Ok(None)
+    }
+
+    /// How the values of a column of text are written, if all of them are numbers, or all dates or times, in one form: then
+    /// it has type string because of other files. Reads all rows.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    fn value_form(&self, _column: usize) -> Result<Option<ValueForm>> {
         Ok(None)
     }
 

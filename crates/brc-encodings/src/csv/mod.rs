@@ -21,7 +21,7 @@ mod split_text;
 mod stream;
 mod table;
 mod table_writer;
-mod text_reason;
+pub(crate) mod text_reason;
 mod types;
 mod writer;
 

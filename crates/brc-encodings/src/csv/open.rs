@@ -51,7 +51,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let names = names(&sniffed, options).map_err(usage)?;
     if names.is_empty() {
         let reason = "no columns: the file has no rows; set its columns with --schema or --names";
-        return Err(Error::NoColumns { path, reason });
+        return Err(Error::NoColumns { path, reason, has_rows: false });
     }
     let mut columns = columns(&names, options, format.syntax.delimiter())?;
     let mut skipped = start.skipped;

@@ -7,7 +7,7 @@ use super::text_reason::Reader;
 use super::types::Types;
 use brc_core::{
     ColumnChanges, DoubtfulText, LogicalType, Result, RowFault, ScanOptions, Scanner, Schema, SkippedLines, Split,
-    Table, TextReason, WantedText,
+    Table, TextReason, ValueForm, WantedText,
 };
 use brc_text::Form;
 use brc_text::form::GivenForms;
@@ -198,6 +198,13 @@ impl Table for CsvTable {
             return Ok(None);
         };
         self.with_reader(|reader| reader.why_text(column, &self.names[column], given))
+    }
+
+    fn value_form(&self, column: usize) -> Result<Option<ValueForm>> {
+        let Some(ColumnType::Inferred { exact: false, given, .. }) = self.types().columns.get(column).copied() else {
+            return Ok(None);
+        };
+        self.with_reader(|reader| reader.value_form(column, given))
     }
 
     fn doubtful_text(&self) -> Result<Vec<DoubtfulText>> {

@@ -6,7 +6,9 @@ use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{AssumedSeparator, Column, DoubtfulText, LogicalType, Result, RowFault, TextReason, identifier};
+use brc_core::{
+    AssumedSeparator, Column, DoubtfulText, LogicalType, Result, RowFault, TextPlace, TextReason, ValueForm, identifier,
+};
 use brc_text::form::{Form, GivenForms, NumberForm};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
@@ -47,7 +49,7 @@ impl Reader<'_> {
             }));
         }
         if let (Some((_, first)), Some(other)) = (&class.first, &class.other_form) {
-            return Ok(Some(TextReason::SeveralForms { first: first.clone(), other: other.clone() }));
+            return Ok(Some(TextReason::SeveralForms { first: first.clone(), other: other.clone(), files: None }));
         }
         if let Some(forms) = class.seen.ambiguity(&given) {
             return Ok(Some(undecided(name, forms)));
@@ -60,13 +62,50 @@ impl Reader<'_> {
         let mut first = FirstBad { column, wanted: None, lines: self.header_lines, line: None };
         self.read(&[column], others, format, &mut first, FirstBad::goes_on)?;
         if first.line.is_none() {
-            // It would be a value of the type, but for its leading zeros. Nothing like it is a boolean.
-            let booleans = ColumnType::Fixed { logical_type: LogicalType::Bool, nullable: true, form: None };
+            // It would be a value of the type, but for its leading zeros or as another word for true. It is no UUID.
+            let uuids = ColumnType::Fixed { logical_type: LogicalType::Uuid, nullable: true, form: None };
             (first.wanted, first.lines) = (Some(RowFault::quote(&value)), self.header_lines);
-            self.read(&[column], booleans, self.format.clone(), &mut first, FirstBad::goes_on)?;
+            self.read(&[column], uuids, self.format.clone(), &mut first, FirstBad::goes_on)?;
         }
         let (values, others, is_usual) = (tally.values, tally.values - class.values, form.is_none());
-        Ok(first.line.map(|line| TextReason::Others { value, others, values, line, file: None, expected, is_usual }))
+        let place = first.line.map(TextPlace::Line);
+        let of = |place| TextReason::Others {
+            value,
+            others,
+            values,
+            place,
+            file: None,
+            expected,
+            is_usual,
+            may_reject: true,
+        };
+        Ok(place.map(of))
+    }
+
+    /// How the values of the column are written, if none of them differs from the others in type or form.
+    ///
+    /// # Errors
+    /// If the text cannot be read.
+    pub(super) fn value_form(&self, column: usize, given: GivenForms) -> Result<Option<ValueForm>> {
+        let mut tally = Tally::new(given);
+        let mut example = None;
+        let mut values = EachValue::of_all(|_, value: &[u8]| {
+            tally.add(value);
+            // Integers are written alike in all forms.
+            if example.is_none() && !value.iter().all(u8::is_ascii_digit) {
+                example = Some(value.to_vec());
+            }
+        });
+        self.read(&[column], STRING, self.format.clone(), &mut values, |_, _| true)?;
+        let Some(most) = tally.most().filter(|&most| tally.classes[most].values == tally.values) else {
+            return Ok(None);
+        };
+        let class = &tally.classes[most];
+        if class.other_form.is_some() || class.seen.ambiguity(&given).is_some() {
+            return Ok(None);
+        }
+        let form = class.seen.form(&given).map(|form| form.to_string()).unwrap_or_default();
+        Ok(example.map(|example| ValueForm { example, form: format!("{most} {form}") }))
     }
 
     /// Those of the columns of which most values of the first rows are of another type than text.
@@ -128,10 +167,11 @@ impl Reader<'_> {
 }
 
 /// Numbers, dates, times, timestamps, booleans, text.
-const CLASSES: usize = 6;
-const TEXT: usize = CLASSES - 1;
+pub(crate) const CLASSES: usize = 6;
+pub(crate) const TEXT: usize = CLASSES - 1;
 
-fn class_of(logical_type: LogicalType) -> usize {
+/// The class of a type.
+pub(crate) fn class_of(logical_type: LogicalType) -> usize {
     match logical_type {
         numeric if numeric.is_numeric() => 0,
         LogicalType::Date | LogicalType::Timestamp { zone: false, .. } => 1,
@@ -205,7 +245,7 @@ impl Tally {
     fn doubtful(&self, column: usize) -> Option<DoubtfulText> {
         let class = &self.classes[self.most()?];
         let has_slips = TextReason::are_slips(self.values - class.values, self.values);
-        Some(DoubtfulText { column, expected: class.logical_type(&self.given), has_slips })
+        Some(DoubtfulText { column, expected: class.logical_type(&self.given), has_slips, may_reject: true })
     }
 
     /// The first value of a different class.
@@ -217,7 +257,7 @@ impl Tally {
 
 /// How many rows, in how many bytes, tell which columns may be text because of a few values: 1 ms for ten columns of
 /// words with digits.
-const START_ROWS: usize = 100;
+pub(crate) const START_ROWS: usize = 100;
 const START_BYTES: usize = 64 << 10;
 
 /// Finds the line of the first row with an invalid value in a column.

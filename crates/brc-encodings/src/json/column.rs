@@ -111,8 +111,13 @@ impl JsonColumn {
         }
         match self.kind.seen {
             None => {
-                let value = value::read(text, member, self.logical_type())?;
-                self.push_value(value);
+                let value = match self.logical_type() {
+                    LogicalType::String if self.kind.takes_any => {
+                        value::read_inferred(text, member, LogicalType::String)
+                    }
+                    _ => None,
+                };
+                self.push_value(value.map_or_else(|| value::read(text, member, self.logical_type()), Ok)?);
             }
             Some(seen) if self.kind.logical_type.is_none() => {
                 let seen = seen.join(value::demand(text, member));

@@ -8,6 +8,7 @@
 //! first rows. Another split may turn out to have an earlier row with a key, so positions may change with each version
 //! of the [`Types`]; numbers do not.
 
+use super::sample::Found;
 use crate::csv::Inference;
 use crate::text::BadRow;
 use brc_core::{Error, Field, LogicalType, Result, RowFault, Schema, UnsupportedColumn};
@@ -26,6 +27,8 @@ pub(super) type Position = (u64, u32);
 pub(super) struct Columns {
     /// The schema, if given.
     given: Option<Schema>,
+    /// The columns whose types are set, if the others are inferred.
+    typed: Vec<Field>,
     /// The number of columns of the first rows.
     sampled: usize,
     known: RwLock<ColumnsState>,
@@ -66,6 +69,8 @@ pub(super) struct Column {
     pub(super) nullable: bool,
     /// The demands of its values so far, if the type is inferred.
     pub(super) seen: Option<Seen>,
+    /// Whether values other than strings are strings here, with their text.
+    pub(super) takes_any: bool,
     /// Its position in the schema.
     pub(super) position: Option<usize>,
 }
@@ -79,6 +84,24 @@ pub(super) struct ColumnEvidence {
     pub(super) first: Option<Position>,
 }
 
+impl Column {
+    /// A column of which nothing is known.
+    const UNKNOWN: Self = Self { logical_type: None, nullable: true, seen: None, takes_any: false, position: None };
+
+    /// A column whose type is set.
+    fn set(field: &Field, position: usize) -> Self {
+        let Field { logical_type, nullable, .. } = *field;
+        Self { logical_type: Some(logical_type), nullable, seen: None, takes_any: true, position: Some(position) }
+    }
+}
+
+impl ColumnEvidence {
+    /// What is known of a column that no row has, after `before` others.
+    pub(super) fn missing(before: u32) -> Self {
+        Self { seen: None, has_nulls: true, first: Some((0, before)) }
+    }
+}
+
 impl Columns {
     /// The columns of a given schema.
     pub(super) fn given(schema: Schema) -> Self {
@@ -88,6 +111,7 @@ impl Columns {
             logical_type: Some(field.logical_type),
             nullable: field.nullable,
             seen: None,
+            takes_any: false,
             position: Some(position),
         };
         let numbers = numbers(&columns);
@@ -101,27 +125,32 @@ impl Columns {
         });
         Self {
             given: Some(schema),
+            typed: Vec::new(),
             sampled: columns.len(),
             known: RwLock::new(ColumnsState { columns, numbers, types }),
             inference: Inference::default(),
         }
     }
 
-    /// The columns of the first rows.
+    /// The columns of the first rows. Those of the `typed` ones come first and have their types, even if no row has them.
     ///
     /// # Errors
     /// If none is supported.
-    pub(super) fn inferred(path: &Path, found: Vec<(String, ColumnEvidence)>, inference: Inference) -> Result<Self> {
-        let mut columns = Vec::with_capacity(found.len());
-        for (name, learned) in found {
+    pub(super) fn inferred(path: &Path, found: Found, typed: &[Field], inference: Inference) -> Result<Self> {
+        let has_rows = found.has_rows;
+        let mut columns = Vec::with_capacity(found.columns.len());
+        let is_missing = |field: &&Field| !found.columns.iter().any(|(name, _)| *name == field.name);
+        let missing = typed.iter().filter(is_missing).map(|field| (field.name.clone(), ColumnEvidence::missing(0)));
+        for (name, learned) in missing.collect::<Vec<_>>().into_iter().chain(found.columns) {
             inference.learn(&name, learned.seen.unwrap_or(Seen::NOTHING));
             columns.push(Key { name, first: learned.first.unwrap_or_default(), has_nulls: learned.has_nulls });
         }
         let numbers = numbers(&columns);
-        let types = Types::inferred(&columns, &numbers, &inference).ok_or_else(|| nothing_to_read(path, &columns))?;
+        let types = Types::inferred(&columns, &numbers, typed, &inference);
+        let types = types.ok_or_else(|| nothing_to_read(path, &columns, has_rows))?;
         let sampled = columns.len();
         let known = RwLock::new(ColumnsState { columns, numbers, types: Arc::new(types) });
-        Ok(Self { given: None, sampled, known, inference })
+        Ok(Self { given: None, typed: typed.to_vec(), sampled, known, inference })
     }
 
     pub(super) fn is_inferred(&self) -> bool {
@@ -140,7 +169,7 @@ impl Columns {
             return types;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(types) = Types::inferred(&known.columns, &known.numbers, &self.inference) {
+        if let Some(types) = Types::inferred(&known.columns, &known.numbers, &self.typed, &self.inference) {
             known.types = Arc::new(types);
         }
         Arc::clone(&known.types)
@@ -213,14 +242,26 @@ fn numbers(columns: &[Key]) -> HashMap<String, usize> {
 
 impl Types {
     /// The types of these columns; `None` if none is supported.
-    fn inferred(columns: &[Key], numbers: &HashMap<String, usize>, inference: &Inference) -> Option<Self> {
+    fn inferred(
+        columns: &[Key],
+        numbers: &HashMap<String, usize>,
+        typed: &[Field],
+        inference: &Inference,
+    ) -> Option<Self> {
         let version = inference.version();
+        let set = |number: usize| typed.iter().position(|field| field.name == columns[number].name);
         let mut order: Vec<usize> = (0..columns.len()).collect();
-        order.sort_by_key(|&number| columns[number].first);
+        order.sort_by_key(|&number| (set(number).unwrap_or(usize::MAX), columns[number].first));
         let (mut fields, mut unsupported_columns, mut read) = (Vec::new(), Vec::new(), Vec::new());
-        let mut known = vec![Column { logical_type: None, nullable: true, seen: None, position: None }; columns.len()];
+        let mut known = vec![Column::UNKNOWN; columns.len()];
         for number in order {
             let (key, column) = (&columns[number], &mut known[number]);
+            if let Some(field) = set(number).map(|at| &typed[at]) {
+                *column = Column::set(field, fields.len());
+                fields.push(field.clone());
+                read.push(number);
+                continue;
+            }
             let seen = inference.of(&key.name);
             column.seen = Some(seen);
             if seen.is_nested() {
@@ -236,9 +277,10 @@ impl Types {
         }
         let schema = Schema::new(fields).ok()?;
         // A table of the One Billion Row Challenge keeps its exact schema in any encoding.
-        let is_one_brc = schema.is_like(&Schema::one_brc()) && columns.iter().all(|key| !key.has_nulls);
+        let is_one_brc =
+            typed.is_empty() && schema.is_like(&Schema::one_brc()) && columns.iter().all(|key| !key.has_nulls);
         let schema = if is_one_brc { Schema::one_brc() } else { schema };
-        known.iter_mut().for_each(|column| column.nullable = !is_one_brc);
+        known.iter_mut().filter(|column| column.seen.is_some()).for_each(|column| column.nullable = !is_one_brc);
         Some(Self {
             version,
             numbers: numbers.clone(),
@@ -272,11 +314,14 @@ fn field_name(key: &str, number: usize, columns: &[Key]) -> String {
     name
 }
 
-fn nothing_to_read(path: &Path, columns: &[Key]) -> Error {
+fn nothing_to_read(path: &Path, columns: &[Key], has_rows: bool) -> Error {
     let reason = match columns {
         [] => {
-            let reason = "has no rows to infer columns from; set them with --schema";
-            return Error::NoColumns { path: path.to_owned(), reason };
+            let reason = match has_rows {
+                true => "its rows have no keys to infer columns from; set them with --schema",
+                false => "has no rows to infer columns from; set them with --schema",
+            };
+            return Error::NoColumns { path: path.to_owned(), reason, has_rows };
         }
         [one] => format!("its only column '{}' is a list or an object, which brc does not read", one.name),
         _ => format!("all {} columns are lists or objects, which brc does not read", columns.len()),

@@ -18,12 +18,13 @@ mod sample;
 mod shape;
 mod strings;
 mod syntax;
+mod tallying;
 mod value;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{LineLayout, RowParser, TextTable, TextWriter};
+use crate::text::{LineLayout, RowParser, SharedTallies, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
 use brc_text::sniff::is_utf16;
 use columns::Columns;
@@ -33,6 +34,7 @@ pub(crate) use object_layout::is_json;
 use objects::ObjectsToLines;
 use std::path::Path;
 use std::sync::Arc;
+use tallying::Tallying;
 pub use writer::not_finite;
 
 pub(crate) struct Json;
@@ -79,8 +81,10 @@ impl Encoding for Json {
         let columns = match &options.schema {
             Some(schema) => Columns::given(schema.clone()),
             None => {
-                let found = sample::columns(&mut input, objects)?;
-                Columns::inferred(&input.path, found, options.inference.clone().unwrap_or_default())?
+                let mut found = sample::columns(&mut input, objects)?;
+                found.name_columns(&options.names_of_others);
+                let inference = options.inference.clone().unwrap_or_default();
+                Columns::inferred(&input.path, found, &options.text.types, inference)?
             }
         };
         let types = columns.types();
@@ -133,6 +137,11 @@ impl LineLayout for Objects {
             .iter()
             .map(|column| format!("{column}; it is left out"))
             .collect()
+    }
+
+    fn tallying(&self, columns: &[usize], rows: u64) -> Option<(Box<dyn RowParser>, SharedTallies)> {
+        let (parser, tallies) = Tallying::of(columns, &self.columns.types(), rows);
+        self.columns.is_inferred().then(|| (Box::new(parser) as Box<dyn RowParser>, tallies))
     }
 
     fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn RowParser> {

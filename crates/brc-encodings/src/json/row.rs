@@ -1,10 +1,10 @@
 //! Parses one row: defines what a valid row is, and the error of an invalid one.
 
-use super::columns::Types;
+use super::columns::{Column, Types};
 use super::syntax::{self, Member, ValueKind, unescape};
 use super::value;
 use crate::text::{BadRow, LONGEST_LINE};
-use brc_core::RowFault;
+use brc_core::{LogicalType, RowFault};
 use std::borrow::Cow;
 
 /// The column number of a member with an unknown key.
@@ -130,20 +130,20 @@ pub(super) fn fault_of(line: &[u8], types: &Types, is_inferred: bool) -> Option<
     if let Err(bad) = row.read(line, (0, syntax::skip_spaces(line, 0)), types, is_inferred) {
         return fault(bad);
     }
-    if is_inferred {
-        return None;
-    }
+    let is_set = |column: &&Column| column.seen.is_none();
     for (member, &number) in row.members.iter().zip(&row.numbers) {
-        let column = &types.columns[number];
+        let Some(column) = types.columns.get(number).filter(is_set) else { continue };
         let logical_type = column.logical_type?;
         let bad = match member.kind {
             ValueKind::Null if column.nullable => None,
+            _ if column.takes_any && logical_type == LogicalType::String => None,
             _ => value::read(line, member, logical_type).err(),
         };
         if let Some(bad) = bad {
             return Some((column.position, bad));
         }
     }
-    let missing = row.missing().find(|&number| !types.columns[number].nullable);
+    let is_wanted = |column: &Column| column.seen.is_none() && !column.nullable;
+    let missing = row.missing().find(|&number| is_wanted(&types.columns[number]));
     missing.map(|number| (types.columns[number].position, RowFault::MissingColumn))
 }

@@ -15,27 +15,48 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// The columns of a source's first rows, in the order of their keys, and what is known of them. Reads as many first
-/// bytes as it takes to find a row.
+/// What the first rows of a source show.
+pub(super) struct Found {
+    /// Their columns, in the order of their keys, and what is known of them.
+    pub(super) columns: Vec<(String, ColumnEvidence)>,
+    /// Whether there are rows, with or without keys.
+    pub(super) has_rows: bool,
+}
+
+impl Found {
+    fn new(sample: Sample) -> Self {
+        Self { has_rows: sample.rows > 0, columns: sample.columns }
+    }
+
+    /// Gives rows without any keys these columns, in which they are null.
+    pub(super) fn name_columns(&mut self, names: &[String]) {
+        if self.columns.is_empty() && self.has_rows {
+            self.columns =
+                names.iter().zip(0..).map(|(name, at)| (name.clone(), ColumnEvidence::missing(at))).collect();
+        }
+    }
+}
+
+/// The columns of a source's first rows. Reads as many first bytes as it takes to find a row with keys.
 ///
 /// # Errors
 /// If the source cannot be read, or none of its rows is valid: then the error of the first one.
-pub(super) fn columns(input: &mut Input, layout: ObjectLayout) -> Result<Vec<(String, ColumnEvidence)>> {
+pub(super) fn columns(input: &mut Input, layout: ObjectLayout) -> Result<Found> {
     loop {
         let sample = Sample::of(&input.prefix, layout);
         if !sample.columns.is_empty() {
-            return Ok(sample.columns);
+            return Ok(Found::new(sample));
         }
         if !extend_prefix(input)? {
             // With the whole input, the last row is complete.
-            let sample = match input.is_whole {
+            let mut sample = match input.is_whole {
                 true => Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), layout),
                 false => sample,
             };
             let too_long = (!input.is_whole).then(|| Bad::too_long(&input.prefix)).flatten();
-            return match sample.first_bad.or(too_long) {
+            return match sample.first_bad.take().or(too_long) {
                 Some(bad) if sample.columns.is_empty() => Err(bad.error(&input.path)),
-                _ => Ok(sample.columns),
+                _ => Ok(Found::new(sample)),
             };
         }
     }

@@ -10,6 +10,7 @@ pub(crate) use unix::*;
 #[cfg(windows)]
 pub(crate) use windows::*;
 
+use brc_kernels::standard_output::check_open;
 use std::fs::File;
 use std::io;
 
@@ -29,6 +30,7 @@ pub(crate) fn stdin() -> io::Result<File> {
 /// # Errors
 /// I/O errors.
 pub(crate) fn stdout() -> io::Result<File> {
+    check_open()?;
     duplicate(&io::stdout())
 }
 

@@ -14,10 +14,11 @@ mod table;
 pub(crate) mod testing;
 mod writer;
 
+use crate::tally::Tally;
 use brc_core::{LogicalType, Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 use brc_text::rows::RowOptions;
 use memchr::memchr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 pub(crate) use pieces::Piece;
 pub(crate) use reline::{Newlines, Notes, Reline, RelineFault, Relines};
@@ -55,11 +56,27 @@ pub(crate) trait LineLayout: Send + Sync {
         Vec::new()
     }
 
+    /// A parser that counts the values of these columns by their types, of so many rows at most, and what it counts;
+    /// `None` if the types are given.
+    fn tallying(&self, _columns: &[usize], _rows: u64) -> Option<(Box<dyn RowParser>, SharedTallies)> {
+        None
+    }
+
     /// A reader of rows for one worker with these options.
     fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn RowParser>;
 
     /// The error of a malformed line, and the column at fault.
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)>;
+}
+
+/// What a parser counts.
+pub(crate) type SharedTallies = Arc<Mutex<Tallies>>;
+
+/// The values of some columns by their types.
+pub(crate) struct Tallies {
+    pub(crate) columns: Vec<Tally>,
+    /// The lines of earlier splits.
+    pub(crate) lines: u64,
 }
 
 /// Parses lines as rows.

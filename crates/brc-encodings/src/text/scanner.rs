@@ -24,7 +24,16 @@ pub(super) struct TextScanner<'t> {
 
 impl<'t> TextScanner<'t> {
     pub(super) fn new(table: &'t TextTable, options: &ScanOptions, pieces: Pieces<'t>) -> Self {
-        let rows = table.layout.rows(&table.schema, options);
+        Self::with(table, options, pieces, table.layout.rows(&table.schema, options))
+    }
+
+    /// The same with another parser.
+    pub(super) fn with(
+        table: &'t TextTable,
+        options: &ScanOptions,
+        pieces: Pieces<'t>,
+        rows: Box<dyn RowParser>,
+    ) -> Self {
         Self { table, pieces, rows, options: options.clone() }
     }
 }

@@ -7,14 +7,19 @@ use super::scanner::TextScanner;
 use super::stream::{Stream, StreamPieces};
 use super::{LineLayout, Reline};
 use crate::chunks::Chunks;
+use crate::csv::text_reason::START_ROWS;
 use crate::encoding::OpenOptions;
 use crate::input::{Input, Source};
 use crate::input_file::InputFile;
 use crate::stream_copy::StreamCopy;
-use brc_core::{LogicalType, Result, RowFault, ScanOptions, Scanner, Schema, Split, Table};
+use crate::tally::Tally;
+use brc_core::{
+    Batch, DoubtfulText, LogicalType, Result, RowFault, ScanOptions, Scanner, Schema, Sink, Split, Table, TextReason,
+    current_schema,
+};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// The default size of splits in bytes: small, so that all threads end at nearly the same time.
 const SPLIT_BYTES: u64 = 2 << 20;
@@ -89,6 +94,38 @@ impl TextTable {
         Ok(Self::of(path, Text::Stream(stream.relined(reline)), schema, layout, options))
     }
 
+    fn pieces(&self) -> Pieces<'_> {
+        match &self.text {
+            Text::File { file, length } => Pieces::File(FilePieces::new(file, &self.path, *length)),
+            Text::Chunks { chunks, .. } => Pieces::Chunks(ChunkPieces::new(chunks)),
+            Text::Stream(stream) => Pieces::Stream(stream, StreamPieces::default()),
+        }
+    }
+
+    /// The values of columns by their types, of so many rows at most; none if the types are given, or if the text cannot
+    /// be read again.
+    fn tallies(&self, columns: &[usize], rows: u64) -> Vec<Tally> {
+        if self.is_read_once() {
+            return Vec::new();
+        }
+        let Some((parser, tallies)) = self.layout.tallying(columns, rows) else { return Vec::new() };
+        let options = ScanOptions { projection: Vec::new(), ..ScanOptions::everything(&self.schema) };
+        let locked = || tallies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scanner = TextScanner::with(self, &options, self.pieces(), parser);
+        for split in (0..).map_while(|index| self.split(index)) {
+            match scanner.scan(&split, &mut Nothing) {
+                Ok(Some(scanned)) => locked().lines += scanned.lines.unwrap_or_default(),
+                Ok(None) => break,
+                Err(_) => return Vec::new(),
+            }
+            if rows < u64::MAX {
+                break;
+            }
+        }
+        let columns = std::mem::take(&mut locked().columns);
+        columns
+    }
+
     fn of(path: PathBuf, text: Text, schema: Schema, layout: Box<dyn LineLayout>, options: &OpenOptions) -> Self {
         Self {
             path,
@@ -98,6 +135,15 @@ impl TextTable {
             split_bytes: options.row_group_bytes.unwrap_or(SPLIT_BYTES).max(1),
             text,
         }
+    }
+}
+
+/// Takes no rows.
+struct Nothing;
+
+impl Sink for Nothing {
+    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -164,13 +210,21 @@ impl Table for TextTable {
         (start < length).then(|| Split { index, start, end: end.min(length) })
     }
 
+    fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
+        let tallies = self.tallies(&[column], u64::MAX);
+        Ok(tallies.first().and_then(Tally::why_text))
+    }
+
+    fn doubtful_text(&self) -> Result<Vec<DoubtfulText>> {
+        let schema = current_schema(self);
+        let is_text = |column: &usize| schema.fields()[*column].logical_type == LogicalType::String;
+        let columns: Vec<usize> = (0..schema.fields().len()).filter(is_text).collect();
+        let tallies = if columns.is_empty() { Vec::new() } else { self.tallies(&columns, START_ROWS as u64) };
+        Ok(columns.iter().zip(&tallies).filter_map(|(column, tally)| tally.doubtful(*column)).collect())
+    }
+
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let pieces = match &self.text {
-            Text::File { file, length } => Pieces::File(FilePieces::new(file, &self.path, *length)),
-            Text::Chunks { chunks, .. } => Pieces::Chunks(ChunkPieces::new(chunks)),
-            Text::Stream(stream) => Pieces::Stream(stream, StreamPieces::default()),
-        };
-        Ok(Box::new(TextScanner::new(self, options, pieces)))
+        Ok(Box::new(TextScanner::new(self, options, self.pieces())))
     }
 
     fn header_lines(&self) -> u64 {

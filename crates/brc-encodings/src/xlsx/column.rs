@@ -1,13 +1,15 @@
 //! A column of a sheet: infers the narrowest type that fits all cells, and converts them to an array.
 
 use super::cell::{Cell, DAY};
+use crate::tally::Tally;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, Time32MillisecondType, Time32SecondType,
     TimestampMillisecondType, TimestampSecondType,
 };
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray};
-use brc_core::{LogicalType, TimeUnit};
+use brc_core::{LogicalType, TextPlace, TimeUnit};
+use brc_text::infer::Seen;
 use std::sync::Arc;
 
 /// The narrowest type that fits all cells; errors are null.
@@ -28,6 +30,18 @@ fn kind(cell: &Cell) -> Option<LogicalType> {
         Cell::Text(_) => LogicalType::String,
         Cell::Error(_) => return None,
     })
+}
+
+/// The cells by their types, if they have several of which one is that of text; the rows of the sheet are counted from
+/// that of the first cell.
+pub(super) fn tally(cells: &[(usize, Cell)], first_row: u64) -> Tally {
+    let mut tally = Tally::new();
+    for (row, cell) in cells.iter().filter(|(_, cell)| !matches!(cell, Cell::Error(_))) {
+        let text = cell.to_text();
+        let seen = if let Cell::Text(_) = cell { Seen::TEXT } else { Seen::of_value(text.as_bytes()) };
+        tally.add(seen, text.as_bytes(), TextPlace::Row(first_row + *row as u64));
+    }
+    tally
 }
 
 /// The narrowest type that fits the values of both.

@@ -7,10 +7,12 @@ use super::workbook::{self, SheetCells, listed};
 use crate::columnar::array_batches::ArrayBatches;
 use crate::encoding::OpenOptions;
 use crate::input::Input;
+use crate::tally::Tally;
 use arrow_array::{Array, ArrayRef};
 use brc_core::names::{numbered_names, renamed, unique_names};
 use brc_core::{
-    Error, Field, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
+    DoubtfulText, Error, Field, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Table, TextReason,
 };
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -28,6 +30,8 @@ pub(super) struct SheetTable {
     rows: u64,
     bytes: Option<u64>,
     notes: Vec<String>,
+    /// For the columns that are text because some cells are, their cells by type.
+    mixed: Vec<(usize, Tally)>,
 }
 
 impl SheetTable {
@@ -68,14 +72,16 @@ impl SheetTable {
         }
         let names = names(&path, &layout, options, &mut notes)?;
         options.check_types(names.iter().map(String::as_str))?;
-        let mut columns = Columns { path: &path, sheet: &sheet, layout: &layout, options, fields: Vec::new() };
+        let mut columns =
+            Columns { path: &path, sheet: &sheet, layout: &layout, options, fields: Vec::new(), mixed: Vec::new() };
         let arrays = names.into_iter().enumerate().map(|(index, name)| columns.array(index, name));
         let arrays = arrays.collect::<Result<_>>()?;
+        let mixed = columns.mixed;
         let schema = Schema::new(columns.fields).map_err(|error| Error::unsupported(&path, error.to_string()))?;
         if let Some(wanted) = options.schema.as_ref().filter(|wanted| !wanted.is_like(&schema)) {
             return Err(Error::Usage(format!("{}: its columns are {schema}, not {wanted}", path.display())));
         }
-        Ok(Self { schema, arrays, rows: layout.rows as u64, bytes, notes, path })
+        Ok(Self { schema, arrays, rows: layout.rows as u64, bytes, notes, path, mixed })
     }
 }
 
@@ -118,6 +124,7 @@ struct Columns<'a> {
     layout: &'a SheetLayout,
     options: &'a OpenOptions,
     fields: Vec<Field>,
+    mixed: Vec<(usize, Tally)>,
 }
 
 impl Columns<'_> {
@@ -145,6 +152,9 @@ impl Columns<'_> {
             let reason = format!("column '{name}' is declared not null, but has {} nulls", array.null_count());
             return Err(Error::unsupported(self.path, reason));
         }
+        if logical_type == LogicalType::String && asked.is_none() && !text.all_strings {
+            self.mixed.push((index, column::tally(cells, u64::from(self.layout.first_row) + 1)));
+        }
         self.fields.push(Field { name, logical_type, nullable });
         Ok(array)
     }
@@ -157,6 +167,15 @@ impl Table for SheetTable {
 
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
+        let tally = self.mixed.iter().find(|(of, _)| *of == column);
+        Ok(tally.and_then(|(_, tally)| tally.why_text()))
+    }
+
+    fn doubtful_text(&self) -> Result<Vec<DoubtfulText>> {
+        Ok(self.mixed.iter().filter_map(|(column, tally)| tally.doubtful(*column)).collect())
     }
 
     fn rows(&self) -> Option<u64> {

@@ -36,20 +36,30 @@ impl Binder<'_> {
     }
 
     pub(super) fn between(&mut self, [operand, low, high]: &[Syntax; 3]) -> Result {
+        let null = Typed::literal(LogicalType::Bool, None);
+        if is_null(operand) {
+            all_of([low, high].map(|bound| self.bind(bound)).into_iter())?;
+            return Ok(null);
+        }
         let bounds = [(Comparison::GreaterOrEqual, low), (Comparison::LessOrEqual, high)];
+        let given: Vec<_> = bounds.into_iter().filter(|(_, bound)| !is_null(bound)).collect();
+        if given.is_empty() {
+            self.value(operand)?;
+            return Ok(null);
+        }
         let join = |tests| Predicate::And(constant::intersected(tests));
-        self.compare_with_all(operand, &bounds, join, conjunction)
+        let is_within = self.compare_with_all(operand, &given, join, conjunction)?;
+        Ok(if given.len() < bounds.len() { conjunction(vec![is_within, null]) } else { is_within })
     }
 
     pub(super) fn is_in(&mut self, operand: &Syntax, list: &[Syntax]) -> Result {
-        let is_null = |item: &&Syntax| item.kind == Kind::Literal(Literal::Null);
-        if is_null(&operand) {
+        if is_null(operand) {
             all_of(list.iter().map(|item| self.bind(item)))?;
             return Ok(Typed::literal(LogicalType::Bool, None));
         }
         let values = list.iter().filter(|item| !is_null(item));
         let items: Vec<_> = values.map(|item| (Comparison::Equal, item)).collect();
-        let null = list.iter().find(is_null).map(|_| Typed::literal(LogicalType::Bool, None));
+        let null = list.iter().find(|item| is_null(item)).map(|_| Typed::literal(LogicalType::Bool, None));
         if items.is_empty() {
             self.value(operand)?;
             return Ok(null.unwrap_or_else(|| disjunction(Vec::new())));
@@ -99,7 +109,7 @@ impl Binder<'_> {
 
     /// A value that is compared.
     fn value(&mut self, syntax: &Syntax) -> Result {
-        if syntax.kind == Kind::Literal(Literal::Null) {
+        if is_null(syntax) {
             return self.error(NULL, syntax.position);
         }
         self.bind(syntax)
@@ -212,6 +222,10 @@ impl Binder<'_> {
         let function = FunctionName(compare::function(comparison));
         self.folded(Typed::truth(Node::Call { function, arguments }, nullable), position)
     }
+}
+
+fn is_null(syntax: &Syntax) -> bool {
+    syntax.kind == Kind::Literal(Literal::Null)
 }
 
 /// The type that holds the values of both.

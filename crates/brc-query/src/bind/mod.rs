@@ -30,7 +30,7 @@ use crate::functions::typed::{Node, Typed};
 use crate::sql::expression::Expression;
 use crate::sql::{Kind, Syntax, SyntaxError};
 use crate::values::error::{EvalError, TOO_LONG};
-use brc_core::{Field, LogicalType, Predicate, Schema, WantedText};
+use brc_core::{Field, LogicalType, Predicate, Schema, WantedText, identifier};
 
 type Result<T = Typed> = std::result::Result<T, SyntaxError>;
 
@@ -150,8 +150,8 @@ impl Binder<'_> {
             return Ok(Typed::literal(LogicalType::Bool, None));
         }
         if typed.logical_type != LogicalType::Bool {
-            let found = typed.logical_type;
-            let message = format!("expected a condition, found a value of type {found}");
+            let (found, hint) = (typed.logical_type, self.as_condition(&typed));
+            let message = format!("expected a condition, found a value of type {found}{hint}");
             return self.mismatch(message, syntax.position, [&typed]);
         }
         let nullable = typed.nullable;
@@ -164,6 +164,18 @@ impl Binder<'_> {
             }
             _ => typed,
         })
+    }
+
+    /// How a column would be written as a condition.
+    fn as_condition(&self, value: &Typed) -> String {
+        let Node::Column(column) = value.node else { return String::new() };
+        let Some(field) = self.scope.fields().get(column) else { return String::new() };
+        let name = identifier::in_sql(&field.name);
+        match field.logical_type {
+            LogicalType::String => format!("; write {name} = 't' or cast({name} as bool)"),
+            number if number.is_numeric() => format!("; write {name} <> 0"),
+            _ => format!("; write {name} is not null"),
+        }
     }
 
     fn all(&mut self, parts: &[Syntax]) -> Result {

@@ -14,7 +14,7 @@ pub(super) static CONCAT: Function = Function {
 };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
-    count(arguments, 1..=64, CONCAT.usage)?;
+    count(arguments, 1..=usize::MAX, CONCAT.usage)?;
     let types: Vec<LogicalType> = arguments.iter().map(|argument| argument.logical_type).collect();
     Ok(Bound::new(LogicalType::String, move |views, rows| {
         rows.strings(|row, out| {

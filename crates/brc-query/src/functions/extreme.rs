@@ -11,7 +11,10 @@ pub(crate) const MAX_VALUES: usize = 64;
 
 /// The value that is `wanted` compared with all others. The binder makes all of one type, and none null unless all are.
 pub(super) fn bound(arguments: &[Typed], usage: &str, wanted: Ordering) -> Result<Bound, Mismatch> {
-    count(arguments, 1..=MAX_VALUES, usage)?;
+    count(arguments, 1..=usize::MAX, usage)?;
+    if arguments.len() > MAX_VALUES {
+        return refuse(usize::MAX, format!("takes at most {MAX_VALUES} values"));
+    }
     let output = arguments[0].logical_type;
     if let Some(index) = arguments.iter().position(|argument| argument.logical_type != output) {
         return refuse(index, format!("needs values of one type, {output}"));

@@ -130,12 +130,39 @@ struct Collector<'a> {
     /// The limit of rows of the split, including skipped ones.
     most: usize,
     split: u64,
+    read: RowsRead,
+}
+
+/// How many rows of a split were read.
+#[derive(Default)]
+struct RowsRead {
+    rows: u64,
+    /// The condition that is evaluated first.
+    first_conjunct: Option<usize>,
+}
+
+impl RowsRead {
+    /// Counts the rows of a batch for which a condition is evaluated, once.
+    fn add_tested(&mut self, conjunct: usize, rows: usize) {
+        if *self.first_conjunct.get_or_insert(conjunct) == conjunct {
+            self.rows += rows as u64;
+        }
+    }
 }
 
 impl<'a> Collector<'a> {
     fn new(plan: &'a Plan, wanted: &'a Wanted, table: &'a dyn Table, found: &'a Mutex<Found>) -> Self {
         let selector = Selector::new(plan, table, plan.columns.iter().map(|answer| &answer.value));
-        Self { found, wanted, selector, chunk: Chunk::new(plan, 0), skipped_rows: 0, most: 0, split: 0 }
+        Self {
+            found,
+            wanted,
+            selector,
+            chunk: Chunk::new(plan, 0),
+            skipped_rows: 0,
+            most: 0,
+            split: 0,
+            read: RowsRead::default(),
+        }
     }
 
     /// Counts the next rows. Returns how many of them are skipped.
@@ -174,6 +201,7 @@ impl Sink for Collector<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        self.read.rows += batch.rows as u64;
         let wanted = match self.skip(batch.rows) {
             0 => self.selector.wanted(batch)?,
             // There are no conditions.
@@ -183,6 +211,7 @@ impl Sink for Collector<'_> {
     }
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.read.add_tested(conjunct, batch.rows);
         if self.wanted.starts.is_empty() {
             return self.selector.test(conjunct, batch, rows);
         }
@@ -212,7 +241,7 @@ impl Worker for Collector<'_> {
             Some(rows) => [start, end].map(|row| row.saturating_sub(rows.start)),
             None => [0, end],
         };
-        self.split = split.index;
+        (self.split, self.read) = (split.index, RowsRead::default());
         self.chunk = Chunk::new(self.selector.plan(), self.skipped_rows);
     }
 
@@ -231,6 +260,7 @@ impl Worker for Collector<'_> {
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).totals.add(&ScanTotals::from(&scanned));
+        self.read = RowsRead::default();
         if self.hand_over() { Err(Error::Stopped) } else { Ok(()) }
     }
 
@@ -239,6 +269,10 @@ impl Worker for Collector<'_> {
     }
 
     fn split_failed(&mut self, _: &Split) {
+        if self.chunk.rows >= self.most && self.read.rows > 0 {
+            let totals = ScanTotals { unfinished_splits: 1, rows: self.read.rows, ..ScanTotals::default() };
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).totals.add(&totals);
+        }
         self.hand_over();
     }
 }

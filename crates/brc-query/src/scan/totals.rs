@@ -9,7 +9,9 @@ use std::time::Duration;
 pub struct ScanTotals {
     /// Splits scanned.
     pub splits: u64,
-    /// Rows read.
+    /// Splits of which a part was read, because a limit was reached: their bytes are not counted.
+    pub unfinished_splits: u64,
+    /// Rows read, also of unfinished splits.
     pub rows: u64,
     /// Rows answered from statistics.
     pub summarised_rows: u64,
@@ -45,6 +47,7 @@ impl ScanTotals {
     /// Adds what another scan did.
     pub fn add(&mut self, other: &Self) {
         self.splits += other.splits;
+        self.unfinished_splits += other.unfinished_splits;
         self.rows += other.rows;
         self.summarised_rows += other.summarised_rows;
         self.skipped_rows += other.skipped_rows;
@@ -67,6 +70,7 @@ impl From<&Scanned> for ScanTotals {
     fn from(scanned: &Scanned) -> Self {
         Self {
             splits: 1,
+            unfinished_splits: 0,
             rows: scanned.rows,
             summarised_rows: scanned.summarised_rows,
             skipped_rows: scanned.skipped_rows,

@@ -90,8 +90,9 @@ impl Converter<'_> {
             }
             Expr::Substring { expr, substring_from, substring_for, .. } => {
                 let one = Syntax { kind: Kind::Literal(Literal::Number(Number::new("1"))), position };
-                let from = substring_from.map(|from| self.expression(*from)).transpose()?.unwrap_or(one);
-                let mut arguments = vec![self.expression(*expr)?, from];
+                let from = substring_from.map(|from| self.expression(*from)).transpose()?;
+                let mut arguments = vec![self.expression(*expr)?];
+                arguments.extend(from.or(substring_for.is_some().then_some(one)));
                 arguments.extend(substring_for.map(|length| self.expression(*length)).transpose()?);
                 ("substr", arguments)
             }

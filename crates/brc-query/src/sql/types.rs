@@ -1,48 +1,12 @@
-//! The names of types: those of SQL besides our own.
+//! Our names of types where SQL has others.
 
 use brc_core::LogicalType;
 use sqlparser::ast::DataType;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
-/// Words of SQL, and what they are here.
-const NAMES: [(&str, &str); 32] = [
-    ("boolean", "bool"),
-    ("tinyint", "int8"),
-    ("smallint", "int16"),
-    ("integer", "int64"),
-    ("bigint", "int64"),
-    ("ubigint", "uint64"),
-    ("bigint unsigned", "uint64"),
-    ("hugeint", "decimal(38,0)"),
-    ("decimal", "decimal(18,3)"),
-    ("numeric", "decimal(18,3)"),
-    ("dec", "decimal(18,3)"),
-    ("real", "float32"),
-    ("float", "float64"),
-    ("float4", "float32"),
-    ("float8", "float64"),
-    ("double", "float64"),
-    ("double precision", "float64"),
-    ("varchar", "string"),
-    ("character varying", "string"),
-    ("text", "string"),
-    ("char", "string"),
-    ("character", "string"),
-    ("nvarchar", "string"),
-    ("blob", "binary"),
-    ("bytea", "binary"),
-    ("varbinary", "binary"),
-    ("datetime", "timestamp"),
-    ("timestamp_s", "timestamp(s)"),
-    ("timestamp_ms", "timestamp(ms)"),
-    ("timestamp_ns", "timestamp(ns)"),
-    ("timestamptz", "timestamp with zone"),
-    ("timestamp with time zone", "timestamp with zone"),
-];
-
 /// The type syntax, for messages.
 pub(super) const FORMS: &str = "bool, int8, int16, int32, int64 (or int), uint64, decimal(PRECISION[, SCALE]), float32, float64, \
-     date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary, uuid";
+     date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary, uuid, and names of SQL such as bigint, double, varchar";
 
 /// The number of digits of a second in SQL, and the unit in our names of types.
 const UNITS: [(&str, &str); 4] = [("0", "s"), ("3", "ms"), ("6", "us"), ("9", "ns")];
@@ -77,31 +41,7 @@ pub(super) fn in_sql(tokens: &mut Vec<TokenWithSpan>) {
 
 /// The type that is meant.
 pub(super) fn logical_type(data_type: &DataType) -> Option<LogicalType> {
-    let text = data_type.to_string().to_lowercase();
-    if let Some((_, ours)) = NAMES.iter().find(|(name, _)| *name == text) {
-        return ours.parse().ok();
-    }
-    for (digits, symbol) in UNITS {
-        if let Some((word @ ("time" | "timestamp"), rest)) = text.split_once(&format!("({digits})")) {
-            let zone = match rest {
-                "" | " without time zone" => "",
-                " with time zone" => " with zone",
-                _ => return None,
-            };
-            return format!("{word}({symbol}){zone}").parse().ok();
-        }
-    }
-    let (name, arguments) = text.split_once('(').unwrap_or((&text, ""));
-    match name {
-        // In our own names of types a single number is the scale.
-        "decimal" | "numeric" | "dec" if !arguments.contains(',') => {
-            format!("decimal({},0)", arguments.strip_suffix(')')?).parse().ok()
-        }
-        "decimal" | "numeric" | "dec" => format!("decimal({arguments}").parse().ok(),
-        // As in DuckDB, a length is a remark.
-        "varchar" | "character varying" | "char" | "character" | "text" => Some(LogicalType::String),
-        _ => text.parse().ok(),
-    }
+    LogicalType::from_sql(&data_type.to_string()).ok()
 }
 
 #[cfg(test)]

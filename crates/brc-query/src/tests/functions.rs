@@ -132,6 +132,19 @@ fn functions_of_dates_have_known_values() {
 }
 
 #[test]
+fn a_bound_of_null_leaves_what_the_other_decides() {
+    for (expression, expected) in [
+        ("5 between null and 1", "false"),
+        ("5 not between 10 and null", "true"),
+        ("length(t) between null and -1", "false"),
+        ("length(t) between null and -1 is null", "false"),
+        ("case when 5 between 1 and null then 'a' when x not between null and -1e9 then 'b' end", "b"),
+    ] {
+        assert_eq!(value(expression), expected, "{expression}");
+    }
+}
+
+#[test]
 fn nulls_make_null() {
     for expression in [
         "left(nullif('a', 'a'), 1)",
@@ -151,6 +164,11 @@ fn nulls_make_null() {
         "nullif(null, null)",
         "null in (1, 2)",
         "null not in ('a')",
+        "5 between null and 10",
+        "5 not between 1 and null",
+        "null between 1 and 2",
+        "x between null and null",
+        "x between null and 1000",
         "t like null",
         "not t ilike null",
         "regexp_matches(t, null)",
@@ -221,6 +239,8 @@ fn what_does_not_make_sense_is_refused() {
         ),
         ("split_part(t, '-', 'a')", "'split_part' needs an integer, found 'a'"),
         ("left(t)", "'left' is written left(s, n)"),
+        ("substr(t)", "'substr' is written substr(s, from[, length])"),
+        ("substring(t)", "'substr' is written substr(s, from[, length])"),
         ("left(t, 'x')", "'left' needs an integer, found 'x'"),
         ("datediff(x, x)", "'datediff' is written datediff('part', t, u)"),
         ("mod(t, 2)", "'mod' needs a number, found string"),

@@ -343,6 +343,7 @@ fn mistakes_are_named() {
         ("select s, x group by all, t", "expected a clause"),
         ("select greatest(x, t)", "values of types string and decimal(18,1) cannot be combined"),
         ("select greatest()", "'greatest' is written greatest(a, b, …)"),
+        (&format!("select least({})", ["1"; 65].join(", ")), "'least' takes at most 64 values"),
         ("select if(x, 1, 2)", "expected a condition, found a value of type decimal(18,1)"),
         ("select if(x > 1)", "'if' is written if(condition, x, y)"),
         ("select s, sum(x) as p where p > 3 group by s", "'p' is an output column, not one of the table; repeat its"),

@@ -192,7 +192,7 @@ impl ColumnState {
     pub(super) fn null(&mut self, row: usize, field: Field<'_>, bad: &mut Vec<BadValue>) {
         self.validity.push(false);
         if !self.nullable {
-            bad.push(BadValue { row, fault: null_fault(field.bytes, self.logical_type) });
+            bad.push(BadValue { row, fault: null_fault(field.bytes) });
         }
     }
 
@@ -311,11 +311,6 @@ pub(super) fn null_tokens(text: &[u8], logical_type: LogicalType) -> NullTokenSe
 }
 
 /// The fault of a null in a column that is not nullable.
-pub(super) fn null_fault(field: &[u8], logical_type: LogicalType) -> RowFault {
-    match logical_type {
-        _ if !field.is_empty() => RowFault::Null(RowFault::quote(field)),
-        LogicalType::String | LogicalType::Binary => RowFault::EmptyName,
-        _ if logical_type.is_numeric() => RowFault::EmptyNumber,
-        _ => RowFault::Null(String::new()),
-    }
+pub(super) fn null_fault(field: &[u8]) -> RowFault {
+    RowFault::Null(RowFault::quote(field))
 }

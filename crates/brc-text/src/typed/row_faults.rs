@@ -63,7 +63,7 @@ fn fault_of_values(rows: &Rows<'_>, format: &TextFormat, columns: &[ColumnType])
         let ColumnType::Fixed { logical_type, nullable, form } = *column else { return None };
         let field = rows.field(0, index);
         let fault = match format.fields().value(field) {
-            None => (!nullable).then(|| null_fault(field.bytes, logical_type)),
+            None => (!nullable).then(|| null_fault(field.bytes)),
             Some(text) => {
                 let is_null = || format.infer_nulls && nullable && !null_tokens(&text, logical_type).is_empty();
                 parse_field(&text, form, logical_type).err().filter(|_| !is_null())

@@ -6,7 +6,7 @@ use crate::answer::Resources;
 use crate::commands::{schema, summarize::Summarizing};
 use crate::inputs::sources;
 use crate::progress::watch_table;
-use crate::render::{Cells, Format, Header, Look, lay_out};
+use crate::render::{Cells, Format, Header, Look, json_string, lay_out};
 use crate::{colour, explain, printable, stdout};
 use brc_core::{Error, Progress, Result, current_schema};
 use brc_query::{Action, Query, Statement, TableName};
@@ -120,6 +120,13 @@ impl<'a> Session<'a> {
 
     /// Prints the files of the command line with their table names.
     fn show_tables(&self) -> Result<()> {
+        if self.describes_in_json("show tables")? {
+            let table = |(name, files): (String, String)| {
+                format!("  {{\"name\": {}, \"files\": {}}}", json_string(&name), json_string(&files))
+            };
+            let tables: Vec<String> = self.tables.list().into_iter().map(table).collect();
+            return stdout::print_names(format!("[\n{}\n]\n", tables.join(",\n")).as_bytes());
+        }
         let mut cells = Cells::default();
         for (name, file) in self.tables.list() {
             cells.push(&printable::line(name.as_bytes()));

@@ -9,6 +9,7 @@ use brc_core::identifier::in_sql;
 use brc_core::{Error, Result};
 use brc_encodings::folders::FoundFile;
 use brc_query::{Query, TableName};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The names of the table of all command-line files.
@@ -78,13 +79,18 @@ impl<'a> Tables<'a> {
         Ok(opened)
     }
 
-    /// The names and files of the command-line tables; the first one has all files.
+    /// The names and files of the command-line tables, each once; the first of several has all files.
     pub(super) fn list(&self) -> Vec<(String, String)> {
         let file = |file: &FoundFile| file.path.display().to_string();
-        let all = self.files.iter().map(file).collect::<Vec<_>>().join(", ");
-        let all = (!self.files.is_empty()).then(|| (NAMES_OF_ALL[0].to_owned(), all));
         let named = self.files.iter().filter(|file| file.path.as_path() != Path::new("-"));
-        all.into_iter().chain(named.map(|named| (in_sql(stem(&named.path)).into_owned(), file(named)))).collect()
+        let mut tables: Vec<_> = named.map(|named| (in_sql(stem(&named.path)).into_owned(), file(named))).collect();
+        let all = self.files.iter().map(file).collect::<Vec<_>>().join(", ");
+        if !self.files.is_empty() && tables.iter().all(|(_, files)| *files != all) {
+            tables.insert(0, (NAMES_OF_ALL[0].to_owned(), all));
+        }
+        let mut listed = HashSet::new();
+        tables.retain(|table| listed.insert(table.clone()));
+        tables
     }
 
     fn files_of(&self, name: Option<&TableName>) -> Result<Vec<FoundFile>> {
