@@ -53,8 +53,10 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&bytes).unwrap();
         let check = |blocks: &[Range<u64>]| check(Path::new("test"), &file, blocks.to_vec(), 88);
-        check(&[48..80, 24..48]).unwrap();
-        for listed in [&[48..80][..], &[24..48], &[]] {
+        let blocks = [24..48, 48..80];
+        check(&blocks).unwrap();
+        check(&[blocks[1].clone(), blocks[0].clone()]).unwrap();
+        for listed in [&blocks[1..], &blocks[..1], &[]] {
             assert!(check(listed).is_err(), "{listed:?}");
         }
     }

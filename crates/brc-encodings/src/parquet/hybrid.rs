@@ -184,8 +184,8 @@ impl Hybrid {
         } else {
             let (start, width) = (self.at, self.width as usize);
             // Some writers omit the bytes after the last value of a page.
-            let size = (length * width).min(bytes.len().saturating_sub(start));
-            let left = (size * 8).checked_div(width).unwrap_or(length * GROUP);
+            let size = length.saturating_mul(width).min(bytes.len().saturating_sub(start));
+            let left = (size * 8).checked_div(width).unwrap_or(length.saturating_mul(GROUP));
             self.at = start + size;
             self.run = Run::Packed { start, read: 0, left };
         }
@@ -236,6 +236,17 @@ mod tests {
         fn any_bytes_are_rejected_or_decoded(width in 0u32..40, bytes: Vec<u8>, count in 0usize..300) {
             let _ = decode(width, &bytes, &[count]);
         }
+    }
+
+    /// The length of a run is a number of up to 64 bits.
+    #[test]
+    fn runs_may_claim_any_length() {
+        let mut bytes = Vec::new();
+        varint::push(u64::MAX, &mut bytes);
+        bytes.extend_from_slice(&[0xff; 21]);
+        assert_eq!(decode(21, &bytes, &[8]).unwrap(), [0x1f_ffff; 8]);
+        assert!(decode(21, &bytes, &[9]).is_err());
+        assert_eq!(decode(0, &bytes, &[9]).unwrap(), [0; 9]);
     }
 
     #[test]

@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn rows_are_split_from_anywhere() {
-        let texts = |rows: SampleRows<'_>| rows.iter().map(|row| row.len()).collect::<Vec<_>>();
+        let texts = |rows: SampleRows<'_>| rows.iter().map(<[_]>::len).collect::<Vec<_>>();
         let within = b"b, \"\"c\"\"\nd,e\",1\nf,\"g\nh\",2\ni,j,\"k\nl";
         let inside = |text| SampleRows::split_from_inside(text, &Dialect::default(), false).map(texts);
         let outside = |text| texts(SampleRows::split_from_outside(text, &Dialect::default(), false, true));
