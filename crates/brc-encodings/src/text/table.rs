@@ -122,8 +122,7 @@ impl TextTable {
                 break;
             }
         }
-        let columns = std::mem::take(&mut locked().columns);
-        columns
+        std::mem::take(&mut locked().columns)
     }
 
     fn of(path: PathBuf, text: Text, schema: Schema, layout: Box<dyn LineLayout>, options: &OpenOptions) -> Self {
