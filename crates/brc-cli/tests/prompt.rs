@@ -115,7 +115,7 @@ fn statements_and_commands_are_typed() {
     terminal.shows("brc: unknown column 'nothing' (columns: city, day, price)");
     terminal.shows("brc> ");
     terminal.types("select max(price) from 'other.csv';\r");
-    terminal.shows("unknown table 'other.csv' (tables: t, sales)");
+    terminal.shows("unknown table 'other.csv' (tables: sales)");
     terminal.shows("brc> ");
     terminal.types(".mode csv\r");
     terminal.shows("brc> ");
