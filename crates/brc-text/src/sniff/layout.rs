@@ -3,7 +3,7 @@
 use super::Preamble;
 use super::columns::{Columns, Comparison, ROWS};
 use super::comments::{self, CommentNames, Comments, Leading};
-use super::footer::{self, Trailing};
+use super::footer::{self, RowCount, Trailing};
 use super::header::{self, Header};
 use super::kind::Kind;
 use super::preamble;
@@ -142,21 +142,29 @@ impl Layout {
             null_marks: text_with_null_marks(&tables, first, width),
             has_rows_in_quotes: tables.first().is_some_and(|table| has_rows_in_quotes(samples, table, dialect, width)),
             is_doubled: has_empty_columns_between(&tables, first, width),
-            trailing: samples.end().and_then(|end| Some((tables.get(end)?, samples.iter().nth(end)?))).map_or(
-                Trailing::default(),
-                |(table, text)| {
-                    let lines = |row: usize| {
-                        let (text, end) = (&text[table.start(row)..], dialect.line_end.last_byte());
-                        memchr::memchr_iter(end, text).count() + usize::from(!text.ends_with(&[end]))
-                    };
-                    Trailing::of(table, width, row_count, lines)
-                },
-            ),
+            trailing: trailing(samples, &tables, width, row_count, dialect.line_end.last_byte()).unwrap_or_default(),
             rows: tables
                 .first()
                 .map_or(0, |table| table.iter().skip(first.max(leading.end)).filter(|row| !is_empty(row)).count()),
         }
     }
+}
+
+/// What follows the table at the end of the file, if that is sampled.
+fn trailing(
+    samples: &Samples<'_>,
+    tables: &[SampleRows<'_>],
+    width: usize,
+    row_count: Option<RowCount>,
+    line_end: u8,
+) -> Option<Trailing> {
+    let end = samples.end()?;
+    let (table, text) = (tables.get(end)?, samples.iter().nth(end)?);
+    let lines = |row: usize| {
+        let text = &text[table.start(row)..];
+        memchr::memchr_iter(line_end, text).count() + usize::from(!text.ends_with(&[line_end]))
+    };
+    Some(Trailing::of(table, width, row_count, lines))
 }
 
 /// The comments that are set or found; with `may_skip`, those before the first row may name the columns.

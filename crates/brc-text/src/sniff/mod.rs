@@ -218,31 +218,19 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.trim = report.trim(best);
     dialect.padded_quotes = dialect.trim && best.quotes.malformed == 0;
 
-    let names = match (&layout.names, &layout.header.cells) {
-        (Some(names), _) => header_names(&names.names),
-        (None, Some(cells)) if dialect.header => header_names(cells),
-        _ if ranked[0].shape.rows == 0 => Vec::new(),
-        _ => numbered_names(layout.width),
-    };
+    let names = column_names(&layout, dialect.header, best.shape.rows);
     let mut doubts = doubts(&layout, &dialect, overrides, &names);
     doubts.extend(report.row_count.take());
     doubts.extend(rows_at_the_end(&samples, &ranked, known).filter(|_| !is_list));
     doubts.extend(is_list.then(report::list_of_numbers));
     if line_ends.len() > 1 && !has_two_returns {
-        doubts.extend(other_line_ends(&samples, &ranked[0].dialect));
+        doubts.extend(other_line_ends(&samples, &best.dialect));
     }
     if dialect.header {
         doubts.extend(doubtful_rows(&layout, known.preamble_lines.unwrap_or(0), &names));
     }
-    let are_many = samples.start().len() >= MANY_BYTES;
-    let enough = if are_many { ENOUGH_LONG_ROWS } else { ENOUGH_ROWS };
-    let likely = 0.5 * ranked[0].score;
-    let may_be_in_quotes = ranked
-        .iter()
-        .filter(|candidate| candidate.quotes.unended > 0)
-        .any(|candidate| !are_many && candidate.score > likely || has_usual_quotes(&candidate.dialect, overrides));
     Sniffed {
-        needs_more: !samples.is_whole() && (layout.rows < enough || may_be_in_quotes || samples.are_comments()),
+        needs_more: !samples.is_whole() && has_too_few_rows(&samples, &ranked, layout.rows, overrides),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
         are_comments_skipped: layout.are_comments_skipped,
@@ -258,6 +246,28 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         findings: report.findings,
         advice: report.advice,
     }
+}
+
+/// The names of the columns: those of a comment or the header, or numbers if there are rows.
+fn column_names(layout: &Layout, has_header: bool, rows: usize) -> Vec<String> {
+    match (&layout.names, &layout.header.cells) {
+        (Some(names), _) => header_names(&names.names),
+        (None, Some(cells)) if has_header => header_names(cells),
+        _ if rows == 0 => Vec::new(),
+        _ => numbered_names(layout.width),
+    }
+}
+
+/// Whether the sample of the start has too few `rows`, or ends within quotes.
+fn has_too_few_rows(samples: &Samples<'_>, ranked: &[Candidate], rows: usize, overrides: &DialectOverrides) -> bool {
+    let are_many = samples.start().len() >= MANY_BYTES;
+    let enough = if are_many { ENOUGH_LONG_ROWS } else { ENOUGH_ROWS };
+    let likely = 0.5 * ranked[0].score;
+    let may_be_in_quotes = |candidate: &Candidate| {
+        candidate.quotes.unended > 0
+            && (!are_many && candidate.score > likely || has_usual_quotes(&candidate.dialect, overrides))
+    };
+    rows < enough || ranked.iter().any(may_be_in_quotes) || samples.are_comments()
 }
 
 /// Whether a quote that is not closed is probably one. Lines in quotes may look like a better table than the one that they
