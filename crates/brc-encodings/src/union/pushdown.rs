@@ -37,7 +37,7 @@ impl Union {
     }
 
     /// The predicate for the rows of one table; `None` if it depends on a column that the table lacks.
-    fn predicate_of(&self, table: usize, origins: &[Origin], predicate: &Predicate) -> Option<Predicate> {
+    pub(super) fn predicate_of(&self, table: usize, origins: &[Origin], predicate: &Predicate) -> Option<Predicate> {
         let of_constant = |constant: usize| {
             let known = |_| self.constants[constant].of(table).statistics();
             match predicate.decide(&known) {

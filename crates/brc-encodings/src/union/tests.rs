@@ -3,7 +3,8 @@
 use super::*;
 use crate::encoding::read_all;
 use brc_core::{
-    Batch, Bitmap, Column, Comparison, Data, Dictionary, Integers, LogicalType, Progress, ScanError, Scanned, Sink,
+    Batch, Bitmap, Column, Comparison, Data, Dictionary, Integers, LogicalType, Predicate, Progress, ScanError,
+    Scanned, Sink,
 };
 use brc_testing::{Cell, FunctionTable, collect_rows};
 

@@ -3,7 +3,10 @@
 use super::*;
 use crate::{CreateOptions, Input, OpenOptions, by_name};
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, Field, LogicalType, Order, PhysicalType, Sink, Summary, Value, calendar, decimal};
+use brc_core::{
+    Batch, Column, Conjunct, Field, LogicalType, Order, PhysicalType, Predicate, Sink, Summary, Value, calendar,
+    decimal,
+};
 use brc_testing::{Cell, Delivery, Typed, extremes, read};
 use brc_text::infer::Seen;
 use proptest::prelude::*;
