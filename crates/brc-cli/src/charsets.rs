@@ -30,8 +30,8 @@ fn can_be_read_again(table: &dyn Table) -> bool {
     std::fs::metadata(table.path()).is_ok_and(|found| found.is_file())
 }
 
-/// Whether the first values of a column are in another charset than UTF-8, rather than UTF-8 with some other bytes. Errors
-/// are ignored, since the query has reported them.
+/// Whether the first values of a column are in another charset than UTF-8, rather than UTF-8 with some other bytes.
+/// Errors are ignored, since the query has reported them.
 fn is_not_utf8(table: &dyn Table, column: &str) -> bool {
     let values = || -> Result<Vec<u8>> {
         let item = SelectItem::Expression { expression: Expression::column(column), alias: None };

@@ -5,8 +5,8 @@ pub(crate) use brc_compare::quantity::{bytes, count};
 
 use std::time::Duration;
 
-/// Parses a count: digits, optionally with `,` or `_` before each group of three, and optionally `k`, `M`, `G` or `B` for thousands,
-/// millions and billions.
+/// Parses a count: digits, optionally with `,` or `_` before each group of three, and optionally `k`, `M`, `G` or `B`
+/// for thousands, millions and billions.
 ///
 /// # Errors
 /// A message about the text.

@@ -40,8 +40,8 @@ pub fn in_list(name: &str) -> Cow<'_, str> {
     if plain { name.into() } else { quote(name).into() }
 }
 
-/// The name as in [`in_list`], for an option that is shown within a shell's single quotes. Names that contain `=` or `%` are
-/// quoted.
+/// The name as in [`in_list`], for an option that is shown within a shell's single quotes. Names that contain `=` or
+/// `%` are quoted.
 #[must_use]
 pub fn in_option(name: &str) -> String {
     let name = if name.contains(['=', '%']) { quote(name).into() } else { in_list(name) };

@@ -47,8 +47,8 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Parses the text form of a value: that of [`Value::write`] and common variants (`TRUE`, `t`, `1.5` for a scale of 2,
-    /// `T` between date and time).
+    /// Parses the text form of a value: that of [`Value::write`] and common variants (`TRUE`, `t`, `1.5` for a scale of
+    /// 2, `T` between date and time).
     ///
     /// # Errors
     /// If the text is malformed or out of range for the type.

@@ -1,8 +1,35 @@
-//! Counts the values of a column by their types, to tell why it is text: for tables whose values have types of their own.
+//! Counts the values of a column by their types, to tell why it is text. [`Tally`] is for tables whose values have
+//! types of their own; a text has another, of values that are parsed.
 
-use crate::csv::text_reason::{CLASSES, TEXT, class_of};
 use brc_core::{DoubtfulText, LogicalType, TextPlace, TextReason};
 use brc_text::infer::Seen;
+
+/// How many first rows tell which columns may be text because of a few values: 1 ms for ten columns of words with
+/// digits.
+pub(crate) const START_ROWS: usize = 100;
+
+/// Numbers, dates, times, timestamps, booleans, text.
+pub(crate) const CLASSES: usize = 6;
+pub(crate) const TEXT: usize = CLASSES - 1;
+
+/// The class of a type.
+pub(crate) fn class_of(logical_type: LogicalType) -> usize {
+    match logical_type {
+        numeric if numeric.is_numeric() => 0,
+        LogicalType::Date | LogicalType::Timestamp { zone: false, .. } => 1,
+        LogicalType::Time { .. } => 2,
+        LogicalType::Timestamp { zone: true, .. } => 3,
+        LogicalType::Bool => 4,
+        _ => TEXT,
+    }
+}
+
+/// The class of at least half of the values, unless it is text, by the number of values of each class.
+pub(crate) fn most_of(counts: [u64; CLASSES]) -> Option<usize> {
+    let values: u64 = counts.iter().sum();
+    let most = (0..TEXT).max_by_key(|&class| counts[class])?;
+    (values > 0 && 2 * counts[most] >= values).then_some(most)
+}
 
 /// The maximum number of bytes of an example.
 const MAX_EXAMPLE: usize = 40;
@@ -37,11 +64,10 @@ impl Tally {
         self.values += 1;
     }
 
-    /// The class of at least half of the values, unless it is text.
+    /// The class of at least half of the values, unless it is text, and its type.
     fn most(&self) -> Option<(usize, LogicalType)> {
-        let most = (0..TEXT).max_by_key(|&class| self.classes[class].values)?;
-        let is_most = self.values > 0 && 2 * self.classes[most].values >= self.values;
-        is_most.then(|| (most, self.classes[most].seen.logical_type(false).unwrap_or(LogicalType::String)))
+        let most = most_of(self.classes.each_ref().map(|class| class.values))?;
+        Some((most, self.classes[most].seen.logical_type(false).unwrap_or(LogicalType::String)))
     }
 
     /// The first value unlike most others, if most are no text.

@@ -1,5 +1,5 @@
-//! Whether the process was started with standard output closed. Before `main`, Rust's runtime opens `/dev/null` in place
-//! of a closed one, and what is written to it would be lost without an error.
+//! Whether the process was started with standard output closed. Before `main`, Rust's runtime opens `/dev/null` in
+//! place of a closed one, and what is written to it would be lost without an error.
 
 use std::io;
 #[cfg(target_os = "linux")]

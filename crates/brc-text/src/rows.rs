@@ -11,10 +11,10 @@
 //!
 //! # Unclosed quotes
 //! A quote that is never closed would turn the rest of the text into one field. A row is therefore limited to
-//! [`max_row`](RowOptions::max_row) bytes. If the text ends inside quotes, only the first line of the row is rejected, and
-//! reading resumes at the next line. So it does after the first line of a row that is longer, but then these lines may
-//! be part of a field: its [`Reason::QuotedTooLong`] should end the run. The result depends on the text alone, not on
-//! how it is split.
+//! [`max_row`](RowOptions::max_row) bytes. If the text ends inside quotes, only the first line of the row is rejected,
+//! and reading resumes at the next line. So it does after the first line of a row that is longer, but then these lines
+//! may be part of a field: its [`Reason::QuotedTooLong`] should end the run. The result depends on the text alone, not
+//! on how it is split.
 //!
 //! # Splitting
 //! A scanner starts at a row start. A [`Chain`] splits a stream of chunks at row ends, for parallel work.

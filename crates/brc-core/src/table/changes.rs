@@ -178,8 +178,8 @@ pub struct ColumnChanges {
     /// The format of dates or times that the user sets for this column, if some value does not fit it, so that none is
     /// read in it.
     pub unfit_format: Option<String>,
-    /// Whether its points are read as decimal points, but may separate thousands: semicolons separate the fields, or another
-    /// column has decimal commas.
+    /// Whether its points are read as decimal points, but may separate thousands: semicolons separate the fields, or
+    /// another column has decimal commas.
     pub doubtful_points: bool,
     /// Whether dates have years of two digits, in a form that was inferred.
     pub has_short_years: bool,

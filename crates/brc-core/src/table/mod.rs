@@ -63,8 +63,8 @@ pub trait Table: Send + Sync {
         Ok(None)
     }
 
-    /// How the values of a column of text are written, if all of them are numbers, or all dates or times, in one form: then
-    /// it has type string because of other files. Reads all rows.
+    /// How the values of a column of text are written, if all of them are numbers, or all dates or times, in one form:
+    /// then it has type string because of other files. Reads all rows.
     ///
     /// # Errors
     /// If the rows cannot be read.

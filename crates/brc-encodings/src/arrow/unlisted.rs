@@ -10,7 +10,8 @@ use std::path::Path;
 /// The marker before the length of a message, and the length.
 const PREFIX: u64 = 8;
 
-/// Checks the gaps between the schema message, the listed blocks and the footer at `end`: no other message starts there.
+/// Checks the gaps between the schema message, the listed blocks and the footer at `end`: no other message starts
+/// there.
 ///
 /// # Errors
 /// If one does.

@@ -5,8 +5,8 @@
 //! mark is searched for in the raw bytes, before anything in them is parsed.
 //!
 //! Damage may destroy that text, and then the footer looks like that of another program. So the start of a Parquet or
-//! Arrow file has a [`MARK`] of its own: a file with it has a checksum in its footer, or is damaged. Avro files end with a
-//! block like no other program's.
+//! Arrow file has a [`MARK`] of its own: a file with it has a checksum in its footer, or is damaged. Avro files end
+//! with a block like no other program's.
 
 const PROGRAM: &str = "brc version ";
 const START: &str = "(build brc-crc32c-";

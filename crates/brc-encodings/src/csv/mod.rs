@@ -21,7 +21,7 @@ mod split_text;
 mod stream;
 mod table;
 mod table_writer;
-pub(crate) mod text_reason;
+mod text_reason;
 mod types;
 mod writer;
 

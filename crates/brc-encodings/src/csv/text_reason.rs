@@ -6,6 +6,7 @@ use super::each_value::EachValue;
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
+use crate::tally::{CLASSES, START_ROWS, TEXT, class_of, most_of};
 use brc_core::{
     AssumedSeparator, Column, DoubtfulText, LogicalType, Result, RowFault, TextPlace, TextReason, ValueForm, identifier,
 };
@@ -166,22 +167,6 @@ impl Reader<'_> {
     }
 }
 
-/// Numbers, dates, times, timestamps, booleans, text.
-pub(crate) const CLASSES: usize = 6;
-pub(crate) const TEXT: usize = CLASSES - 1;
-
-/// The class of a type.
-pub(crate) fn class_of(logical_type: LogicalType) -> usize {
-    match logical_type {
-        numeric if numeric.is_numeric() => 0,
-        LogicalType::Date | LogicalType::Timestamp { zone: false, .. } => 1,
-        LogicalType::Time { .. } => 2,
-        LogicalType::Timestamp { zone: true, .. } => 3,
-        LogicalType::Bool => 4,
-        _ => TEXT,
-    }
-}
-
 /// The number of values per class.
 struct Tally {
     given: GivenForms,
@@ -237,8 +222,7 @@ impl Tally {
 
     /// The class of at least half of the values, unless it is text.
     fn most(&self) -> Option<usize> {
-        let most = (0..TEXT).max_by_key(|&class| self.classes[class].values)?;
-        (self.values > 0 && 2 * self.classes[most].values >= self.values).then_some(most)
+        most_of(self.classes.each_ref().map(|class| class.values))
     }
 
     /// The type of most values of a column.
@@ -255,9 +239,7 @@ impl Tally {
     }
 }
 
-/// How many rows, in how many bytes, tell which columns may be text because of a few values: 1 ms for ten columns of
-/// words with digits.
-pub(crate) const START_ROWS: usize = 100;
+/// So many bytes of [`START_ROWS`] are looked at.
 const START_BYTES: usize = 64 << 10;
 
 /// Finds the line of the first row with an invalid value in a column.

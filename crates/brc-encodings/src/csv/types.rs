@@ -12,7 +12,7 @@ pub(super) struct Types {
     pub(super) version: u64,
     pub(super) columns: Vec<ColumnType>,
     pub(super) schema: Arc<Schema>,
-    /// Whether commas separate the fields.
+    /// What separates the fields.
     delimiter: u8,
 }
 
@@ -24,13 +24,13 @@ impl Types {
         format: &TextFormat,
         inference: &Inference,
     ) -> Result<Self> {
-        // Programs that write decimal commas hardly separate fields by commas.
         let delimiter = format.syntax.delimiter();
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
             if let ColumnType::Inferred { seen, given, .. } = column {
                 *seen = seen.join(inference.of(name));
                 given.likely_decimal = inference.likely_decimal();
+                // Programs that write decimal commas hardly separate fields by commas.
                 given.no_decimal_commas = delimiter == b',' && inference.has_decimal_points();
             }
         }

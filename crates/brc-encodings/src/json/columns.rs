@@ -107,13 +107,7 @@ impl Columns {
     pub(super) fn given(schema: Schema) -> Self {
         let key = |field: &Field| Key { name: field.name.clone(), first: (0, 0), has_nulls: field.nullable };
         let columns: Vec<Key> = schema.fields().iter().map(key).collect();
-        let column = |(position, field): (usize, &Field)| Column {
-            logical_type: Some(field.logical_type),
-            nullable: field.nullable,
-            seen: None,
-            takes_any: false,
-            position: Some(position),
-        };
+        let column = |(position, field): (usize, &Field)| Column { takes_any: false, ..Column::set(field, position) };
         let numbers = numbers(&columns);
         let types = Arc::new(Types {
             version: 0,
@@ -132,7 +126,8 @@ impl Columns {
         }
     }
 
-    /// The columns of the first rows. Those of the `typed` ones come first and have their types, even if no row has them.
+    /// The columns of the first rows. Those of the `typed` ones come first and have their types, even if no row has
+    /// them.
     ///
     /// # Errors
     /// If none is supported.

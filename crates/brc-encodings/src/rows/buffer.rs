@@ -11,8 +11,8 @@ pub(crate) struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// The minimum number of bytes by which the buffer grows. It at least doubles up to the larger one: a wide table has
-    /// several buffers for each column, most of which hold little.
+    /// The minimum number of bytes by which the buffer grows. It at least doubles up to the larger one: a wide table
+    /// has several buffers for each column, most of which hold little.
     const GROWTH: [usize; 2] = [128, 64 << 10];
 
     /// The number of bytes.

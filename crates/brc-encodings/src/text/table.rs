@@ -7,12 +7,11 @@ use super::scanner::TextScanner;
 use super::stream::{Stream, StreamPieces};
 use super::{LineLayout, Reline};
 use crate::chunks::Chunks;
-use crate::csv::text_reason::START_ROWS;
 use crate::encoding::OpenOptions;
 use crate::input::{Input, Source};
 use crate::input_file::InputFile;
 use crate::stream_copy::StreamCopy;
-use crate::tally::Tally;
+use crate::tally::{START_ROWS, Tally};
 use brc_core::{
     Batch, DoubtfulText, LogicalType, Result, RowFault, ScanOptions, Scanner, Schema, Sink, Split, Table, TextReason,
     current_schema,
@@ -102,8 +101,8 @@ impl TextTable {
         }
     }
 
-    /// The values of columns by their types, of so many rows at most; none if the types are given, or if the text cannot
-    /// be read again.
+    /// The values of columns by their types, of so many rows at most; none if the types are given, or if the text
+    /// cannot be read again.
     fn tallies(&self, columns: &[usize], rows: u64) -> Vec<Tally> {
         if self.is_read_once() {
             return Vec::new();

@@ -32,16 +32,18 @@ fn kind(cell: &Cell) -> Option<LogicalType> {
     })
 }
 
-/// The cells by their types, if they have several of which one is that of text; the rows of the sheet are counted from
-/// that of the first cell.
-pub(super) fn tally(cells: &[(usize, Cell)], first_row: u64) -> Tally {
+/// The cells by their types, if not all are text; the rows of the sheet are counted from that of the first cell.
+pub(super) fn tally(cells: &[(usize, Cell)], first_row: u64) -> Option<Tally> {
+    if cells.iter().all(|(_, cell)| matches!(cell, Cell::Text(_) | Cell::Error(_))) {
+        return None;
+    }
     let mut tally = Tally::new();
     for (row, cell) in cells.iter().filter(|(_, cell)| !matches!(cell, Cell::Error(_))) {
         let text = cell.to_text();
         let seen = if let Cell::Text(_) = cell { Seen::TEXT } else { Seen::of_value(text.as_bytes()) };
         tally.add(seen, text.as_bytes(), TextPlace::Row(first_row + *row as u64));
     }
-    tally
+    Some(tally)
 }
 
 /// The narrowest type that fits the values of both.

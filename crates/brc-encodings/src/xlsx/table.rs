@@ -153,7 +153,8 @@ impl Columns<'_> {
             return Err(Error::unsupported(self.path, reason));
         }
         if logical_type == LogicalType::String && asked.is_none() && !text.all_strings {
-            self.mixed.push((index, column::tally(cells, u64::from(self.layout.first_row) + 1)));
+            let tally = column::tally(cells, u64::from(self.layout.first_row) + 1);
+            self.mixed.extend(tally.map(|tally| (index, tally)));
         }
         self.fields.push(Field { name, logical_type, nullable });
         Ok(array)

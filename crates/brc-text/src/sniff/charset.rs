@@ -45,12 +45,12 @@ fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
         letters += western;
         others += all - western;
     }
-    let which = match letters + others {
-        bytes if bytes < multibyte => "except for some bytes",
-        bytes if bytes < multibyte * MIXED => "in some places only",
-        _ => "",
+    let where_it_is = match letters + others {
+        bytes if bytes < multibyte => Some("except for some bytes"),
+        bytes if bytes < multibyte * MIXED => Some("in some places only"),
+        _ => None,
     };
-    if !which.is_empty() {
+    if let Some(which) = where_it_is {
         return format!(
             "the text is UTF-8 {which}; other bytes, the first of them 0x{byte:02x} at byte {offset}, are kept as they are"
         );

@@ -30,7 +30,8 @@ impl RowCount {
 }
 
 impl Trailing {
-    /// What follows a table of this width, above a count of its rows if there is one. `lines` counts those from a row on.
+    /// What follows a table of this width, above a count of its rows if there is one. `lines` counts those from a row
+    /// on.
     pub(super) fn of(
         table: &SampleRows<'_>,
         width: usize,

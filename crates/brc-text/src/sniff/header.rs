@@ -230,9 +230,9 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]], described: usize) -> Verdic
     Verdict { is_doubtful: is_doubtful || text.is_doubtful, ..text }
 }
 
-/// Compares a row that may be a header with the columns of the rows below. What stands for a value in a column of numbers
-/// or dates is no name: `<0.05` is as good as a value, and `unknown` is nothing. A percentage above numbers is a name,
-/// as in tables of quantiles.
+/// Compares a row that may be a header with the columns of the rows below. What stands for a value in a column of
+/// numbers or dates is no name: `<0.05` is as good as a value, and `unknown` is nothing. A percentage above numbers is
+/// a name, as in tables of quantiles.
 fn compare_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> Comparison {
     let is_typed = |index: &usize| columns.kind(*index).is_some();
     let are_bands = are_bands(row.iter().map(|cell| cell.bytes));

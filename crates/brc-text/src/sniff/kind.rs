@@ -80,7 +80,8 @@ fn is_null(text: &[u8]) -> bool {
     NullTokenSet::of(text).is_some() || is_one_of(unsigned, WORDS) || is_error(text)
 }
 
-/// Whether a text is what spreadsheets of any language write where a formula has no value: `#DIV/0!`, `#NV`, `#VALEUR!`.
+/// Whether a text is what spreadsheets of any language write where a formula has no value: `#DIV/0!`, `#NV`,
+/// `#VALEUR!`.
 fn is_error(text: &[u8]) -> bool {
     const WITHOUT_MARK: [&[u8]; 6] = [b"N/A", b"N/A N/A", b"NV", b"N/D", b"N/B", b"NA"];
     let Some(name) = text.strip_prefix(b"#") else { return false };
@@ -94,8 +95,8 @@ fn is_one_of(text: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether a text stands for a number that is only bounded or marked: `<0.05`, `< LOD`, `12*`. `<DATE>` is a name, and so
-/// is a year with a mark.
+/// Whether a text stands for a number that is only bounded or marked: `<0.05`, `< LOD`, `12*`. `<DATE>` is a name, and
+/// so is a year with a mark.
 pub(super) fn is_limit(text: &[u8]) -> bool {
     let rest = text.strip_suffix(b"*").unwrap_or(text);
     let is_marked = rest.len() < text.len() && is_number(rest) && !is_year(rest);

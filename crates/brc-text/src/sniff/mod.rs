@@ -270,8 +270,8 @@ fn has_too_few_rows(samples: &Samples<'_>, ranked: &[Candidate], rows: usize, ov
     rows < enough || ranked.iter().any(may_be_in_quotes) || samples.are_comments()
 }
 
-/// Whether a quote that is not closed is probably one. Lines in quotes may look like a better table than the one that they
-/// are in, so the score does not tell.
+/// Whether a quote that is not closed is probably one. Lines in quotes may look like a better table than the one that
+/// they are in, so the score does not tell.
 fn has_usual_quotes(dialect: &Dialect, overrides: &DialectOverrides) -> bool {
     let is_usual = matches!(dialect.delimiter, Delimiter::Byte(b',' | b';' | b'\t' | b'|'));
     dialect.quote != Some(b'\'') && (is_usual || overrides.delimiter.is_some())

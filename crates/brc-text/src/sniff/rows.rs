@@ -106,8 +106,8 @@ impl<'a> SampleRows<'a> {
         splitter.finish()
     }
 
-    /// Splits `bytes` from the first row on that starts in them; before it, they are outside of quotes. If quoted fields
-    /// `may_be_cut`, one that does not end in the sample goes on beyond it.
+    /// Splits `bytes` from the first row on that starts in them; before it, they are outside of quotes. If quoted
+    /// fields `may_be_cut`, one that does not end in the sample goes on beyond it.
     pub(super) fn split_from_outside(bytes: &'a [u8], dialect: &Dialect, ends_at_row: bool, may_be_cut: bool) -> Self {
         let mut splitter = Splitter::new(bytes, dialect, ends_at_row);
         splitter.may_be_cut = may_be_cut;

@@ -164,6 +164,6 @@ impl Decoded<'_> {
     }
 }
 
-/// The minimum share of rows of the usual width, less those with malformed quotes, that shows where the quotes of a sample
-/// start and end.
+/// The minimum share of rows of the usual width, less those with malformed quotes, that shows where the quotes of a
+/// sample start and end.
 const LEAST_FIT: f64 = 0.8;

@@ -108,8 +108,8 @@ impl Accumulators {
         kept.map(|kept| if let State::Distinct(distinct) = &kept.state { distinct.values() } else { 0 }).sum()
     }
 
-    /// Whether rows of a batch may be of [no group](brc_kernels::accumulate::table::NO_GROUP): all states are sums of integers, of which none is
-    /// null.
+    /// Whether rows of a batch may be of [no group](brc_kernels::accumulate::table::NO_GROUP): all states are sums of
+    /// integers, of which none is null.
     pub(crate) fn ignore_others(&self, batch: &Batch<'_>) -> bool {
         let ignores = |kept: &Kept| kept.place.is_some() && matches!(kept.state, State::Sums(_) | State::WideSums(_));
         let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);

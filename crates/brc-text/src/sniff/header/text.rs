@@ -81,13 +81,13 @@ fn is_short(cell: &Cell<'_>) -> bool {
 /// Words that are usual in names of columns, of English and its neighbours.
 const USUAL: &str = "account address adresse age amount answer apellido author beschreibung bezeichnung brand \
     category cidade citta città city ciudad code cognome color colour column comment company count country county \
-    currency date datum default department dept descripcion descripción description direccion dirección domain email fecha field \
-    file filename freq frequency gender gene host hostname id indirizzo ip item key keyword label land language latitude \
-    location longitude mail message method model naam nachname name nom nombre nome note notes number option ort \
-    owner paese pais path pays país phone plz position postcode prenom product project prénom question region \
-    remark result review role rue sentence source species stad stadt state station status strasse straße street \
-    subject surname symbol tag team term text time timestamp title tweet type uri url user username value version \
-    ville vorname word zip";
+    currency date datum default department dept descripcion descripción description direccion dirección domain email \
+    fecha field file filename freq frequency gender gene host hostname id indirizzo ip item key keyword label land \
+    language latitude location longitude mail message method model naam nachname name nom nombre nome note notes \
+    number option ort owner paese pais path pays país phone plz position postcode prenom product project prénom \
+    question region remark result review role rue sentence source species stad stadt state station status strasse \
+    straße street subject surname symbol tag team term text time timestamp title tweet type uri url user username \
+    value version ville vorname word zip";
 
 /// Whether so many fields are usual names that a few which recur below are coincidences.
 pub(super) fn are_usual(row: &[Cell<'_>], recurring: usize) -> bool {

@@ -201,8 +201,8 @@ impl<'a, 'd> Splitter<'a, 'd> {
         Quoted::Closed(Cell { bytes, is_quoted: true, is_padded, is_beside_tab: false })
     }
 
-    /// The position of the quote that ends the field with a byte at `at`, whether quotes before it are doubled (0 or 1),
-    /// and the number of escapes; `None` if the sample ends first.
+    /// The position of the quote that ends the field with a byte at `at`, whether quotes before it are doubled (0 or
+    /// 1), and the number of escapes; `None` if the sample ends first.
     pub(super) fn closing(&self, mut at: usize) -> Option<(usize, usize, usize)> {
         let (quote, mut doubled, mut escaped) = (self.quote?, 0, 0);
         loop {
