@@ -151,13 +151,9 @@ impl Decoded<'_> {
             (usual as f64 - rows.quotes.malformed as f64) / rows.len().max(1) as f64
         };
         let has_quotes = dialect.quote.is_some_and(|quote| memchr::memchr(quote, &self.bytes).is_some());
-        let (best, fit) = match inside.map(|rows| (fit(&rows), rows)) {
-            Some((inside_fit, inside)) if inside_fit > fit(&outside) => (inside, inside_fit),
-            _ => {
-                let fit = fit(&outside);
-                (outside, fit)
-            }
-        };
+        let outside = (fit(&outside), outside);
+        let inside = inside.map(|rows| (fit(&rows), rows)).filter(|(fit, _)| *fit > outside.0);
+        let (fit, best) = inside.unwrap_or(outside);
         // No field is open at the end of the file.
         let is_unclear = has_lines_in_quotes && !self.is_end && (!has_quotes || fit < LEAST_FIT);
         if is_unclear { SampleRows::default() } else { best }
