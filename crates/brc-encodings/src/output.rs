@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 pub(crate) use target::refuse_among;
 pub use target::same_target;
-use target::{StandardStream, follow_links, open_stream, refuse_inputs, same_file};
+use target::{StandardStream, follow_links, open_stream, refuse_inputs};
 
 /// The options of an output.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +141,7 @@ impl Output {
     #[cfg(feature = "stores")]
     fn in_store(path: &Path, options: &OutputOptions) -> Result<Self> {
         if options.inputs.iter().any(|input| input == path) {
-            return Err(same_file(path));
+            return Err(target::same_file(path));
         }
         let upload = brc_store::Upload::create(&brc_store::Address::parse(path)?, options.force)?;
         Ok(Self {
