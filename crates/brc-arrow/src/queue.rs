@@ -2,8 +2,8 @@
 
 use arrow_array::RecordBatch;
 use brc_core::{Error, Result};
+use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -49,10 +49,10 @@ impl Queue {
     /// [`Error::Stopped`] if it will not be read.
     pub(crate) fn push(&self, split: u64, batch: RecordBatch) -> Result<()> {
         let bytes = batch.get_array_memory_size();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let is_over = |state: &State| state.is_closed || state.end.is_some_and(|end| split > end);
         while split > state.next && state.bytes + bytes > self.bound && !is_over(&state) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         if is_over(&state) {
             return Err(Error::Stopped);
@@ -66,13 +66,13 @@ impl Queue {
 
     /// Marks a split as complete.
     pub(crate) fn finish_split(&self, split: u64) {
-        self.lock().splits.entry(split).or_default().is_complete = true;
+        self.state.lock().splits.entry(split).or_default().is_complete = true;
         self.changed.notify_all();
     }
 
     /// Marks a split as failed: neither it nor later ones are delivered.
     pub(crate) fn abandon(&self, split: u64) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.end = Some(state.end.map_or(split, |end| end.min(split)));
         drop(state);
         self.changed.notify_all();
@@ -80,13 +80,13 @@ impl Queue {
 
     /// Records the result of the scan.
     pub(crate) fn finish(&self, outcome: Result<()>) {
-        self.lock().outcome = Some(outcome);
+        self.state.lock().outcome = Some(outcome);
         self.changed.notify_all();
     }
 
     /// Records that the reader was dropped.
     pub(crate) fn close(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.is_closed = true;
         state.splits.clear();
         drop(state);
@@ -99,7 +99,7 @@ impl Queue {
     /// The error of the scan, after the batches of all splits before the failed one.
     pub(crate) fn pop_within(&self, patience: Duration) -> Poll<Result<Option<RecordBatch>>> {
         let begun = Instant::now();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             let next = state.next;
             if let Some(of_split) = state.splits.get_mut(&next) {
@@ -128,18 +128,12 @@ impl Queue {
                     return Poll::Ready(Err(error));
                 }
                 None => {
-                    let waited = self.changed.wait_timeout(state, patience.saturating_sub(begun.elapsed()));
-                    let (woken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-                    if timeout.timed_out() {
+                    let waited = self.changed.wait_for(&mut state, patience.saturating_sub(begun.elapsed()));
+                    if waited.timed_out() {
                         return Poll::Pending;
                     }
-                    state = woken;
                 }
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

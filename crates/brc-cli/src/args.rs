@@ -17,16 +17,18 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Threads {
     /// The number of threads [default: the processors this process may use]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(Self::MAX)))]
     threads: Option<u16>,
 }
 
 impl Threads {
+    const MAX: u16 = 1024;
+
     /// The requested number, or the number of processors available to this process.
     pub(crate) fn count(self) -> usize {
         match self.threads {
             Some(threads) => usize::from(threads),
-            None => std::thread::available_parallelism().map_or(1, usize::from),
+            None => std::thread::available_parallelism().map_or(1, usize::from).min(Self::MAX.into()),
         }
     }
 }
@@ -116,27 +118,34 @@ pub(crate) struct Source {
 
 impl Source {
     /// The options for opening a table.
-    pub(crate) fn open_options(&self) -> OpenOptions {
-        OpenOptions {
+    ///
+    /// # Errors
+    /// As for [`TextArgs::options`].
+    pub(crate) fn open_options(&self) -> brc_core::Result<OpenOptions> {
+        Ok(OpenOptions {
             schema: self.schema.clone(),
             names: self.text.names(),
-            text: self.text.options(),
+            text: self.text.options()?,
             binary_as_string: self.binary_as_string,
             longest_copy: self.max_copy,
             ..OpenOptions::default()
-        }
+        })
     }
 
     /// The options as plain data, for other processes.
-    pub(crate) fn table_options(&self) -> TableOptions {
-        TableOptions {
+    ///
+    /// # Errors
+    /// As for [`TextArgs::options`].
+    pub(crate) fn table_options(&self) -> brc_core::Result<TableOptions> {
+        Ok(TableOptions {
             from: self.from.map(|encoding| encoding.name().to_owned()),
             schema: self.schema.clone(),
             names: self.text.names(),
-            text: self.text.options(),
+            text: self.text.options()?,
             binary_as_string: self.binary_as_string,
+            is_written: false,
             max_copy: self.max_copy,
-        }
+        })
     }
 
     /// The default delimiter of text output: that of the text input, if it was specified.

@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 #[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Write rows, bytes read, bytes spilled, CPU time, memory and page faults to a new file ten times a second: CSV,
-    /// or a page with plots if its name ends in .html
+    /// Record rows, bytes read, bytes spilled, CPU time, memory and page faults ten times a second, and write them to
+    /// a new file at the end: CSV, or a page with plots if its name ends in .html
     #[arg(long, global = true, value_name = "FILE", help_heading = "Options of every command")]
     metrics: Option<PathBuf>,
 
@@ -196,8 +196,8 @@ enum Command {
     Count(count::Args),
     /// Query a table in SQL, or with --by, --agg and --where
     ///
-    /// Without a query, a prompt for SQL opens if standard input is a terminal. Otherwise, and for a table of one
-    /// string and one number column, the default query is min, mean and max of each number column, grouped by the
+    /// Without a query, a prompt for SQL opens if standard input and output are terminals. Otherwise, and for a
+    /// table of one string and one number column, the default query is min, mean and max of each number column, grouped by the
     /// string column. Statements are select, from, describe, summarize, show and explain, separated by semicolons. Sums
     /// are exact, also of floats; mean is rounded half up to the column's scale. Nulls form one group; aggregates
     /// ignore them. brc functions lists all functions, with an example each.
@@ -264,7 +264,7 @@ impl Command {
             Self::Tail(args) => tail::run(&args)?,
             Self::Sample(args) => sample::run(&args)?,
             Self::Inspect(args) => return inspect::run(&args),
-            Self::Verify(args) => return verify::run(&args),
+            Self::Verify(args) => return Ok(verify::run(&args)),
             Self::Compare(args) => return compare::run(&args),
             Self::Generate(args) => generate::run(&args)?,
             Self::Functions(args) => functions::run(&args)?,

@@ -1,5 +1,5 @@
 //! The interface for other programs: options, opening and converting files, and failures, as on the command line. Only
-//! [`OpenQuery`] prints, and nothing here changes signal handlers.
+//! [`OpenQuery`] and [`message`] print, and nothing here changes signal handlers.
 //!
 //! Options are passed as shell words, so that they mean the same everywhere and are checked in one place.
 
@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 pub use crate::commands::query::{OpenQuery, QueryCommand};
 pub use crate::editor::{Editor, Typed, Words};
 pub use crate::progress::Shown;
+pub use crate::stderr::line as message;
 
 /// The message, hints and exit code of an error.
 #[must_use]
@@ -70,9 +71,12 @@ impl Files {
     /// # Errors
     /// If it cannot be read.
     pub fn open_file(&self, name: &Path, file: File) -> Result<Box<dyn Table>> {
-        let input = Input::from_file(name.to_owned(), file)?;
+        self.open_with(Input::from_file(name.to_owned(), file)?)
+    }
+
+    fn open_with(&self, input: Input) -> Result<Box<dyn Table>> {
         let source = &self.table.source;
-        let Opened { encoding, table } = source.open_input(input, &source.open_options())?;
+        let Opened { encoding, table } = source.open_input(input, &source.open_options()?)?;
         source.text.check([encoding])?;
         Ok(table)
     }
@@ -97,7 +101,7 @@ impl Files {
         let source = &self.table.source;
         let verify = |FoundFile { path, .. }: FoundFile| {
             let (encoding, input) = source.input(&path)?;
-            let verified = encoding.verify(input, &source.open_options(), self.threads(), progress)?;
+            let verified = encoding.verify(input, &source.open_options()?, self.threads(), progress)?;
             Ok((path, verified))
         };
         self.found()?.into_iter().map(verify).collect()
@@ -111,7 +115,7 @@ impl Files {
         let source = &self.table.source;
         let describe = |FoundFile { path, .. }: FoundFile| {
             let (encoding, input) = source.input(&path)?;
-            Ok((path, describe::json(&encoding.describe(input, &source.open_options())?)))
+            Ok((path, describe::json(&encoding.describe(input, &source.open_options()?)?)))
         };
         self.found()?.into_iter().map(describe).collect()
     }
@@ -124,27 +128,37 @@ impl Files {
         self.found()?.into_iter().map(|file| FileIdentity::of(&file.path)).collect()
     }
 
-    /// Detects the format of the first file.
+    /// Detects the format of the first file, and opens all as one table. A single file is opened only once.
     ///
     /// # Errors
-    /// If it cannot be read.
-    pub fn sniff(&self) -> Result<FileFormat> {
+    /// If they cannot be read, or do not have the same columns.
+    pub fn sniff(&self) -> Result<(FileFormat, Box<dyn Table>)> {
         let found = self.found()?;
         let first = found.first().ok_or_else(|| Error::Usage("no file is given".to_owned()))?;
-        self.detect(Input::open(&first.path)?)
+        let input = Input::open(&first.path)?;
+        if found.len() == 1 && first.directory.is_none() {
+            return self.sniff_input(input);
+        }
+        let (format, _) = self.detect(input)?;
+        Ok((format, self.table.open_quietly(&found)?.table))
     }
 
     /// Like [`Files::sniff`], for an unnamed file.
     ///
     /// # Errors
     /// As for [`Files::sniff`].
-    pub fn sniff_file(&self, name: &Path, file: File) -> Result<FileFormat> {
-        self.detect(Input::from_file(name.to_owned(), file)?)
+    pub fn sniff_file(&self, name: &Path, file: File) -> Result<(FileFormat, Box<dyn Table>)> {
+        self.sniff_input(Input::from_file(name.to_owned(), file)?)
     }
 
-    fn detect(&self, input: Input) -> Result<FileFormat> {
-        let options = self.table.source.open_options();
-        let (detected, _) = Detected::of(input, &options)?;
+    fn sniff_input(&self, input: Input) -> Result<(FileFormat, Box<dyn Table>)> {
+        let (format, input) = self.detect(input)?;
+        Ok((format, self.open_with(input)?))
+    }
+
+    fn detect(&self, input: Input) -> Result<(FileFormat, Input)> {
+        let source = &self.table.source;
+        let (detected, input) = Detected::of(input, source.from, &source.open_options()?)?;
         let parts = detected.sniffed.iter().flat_map(|sniffed| &sniffed.findings);
         let parts = parts.map(|finding| DialectPart {
             part: finding.part.to_string(),
@@ -152,16 +166,32 @@ impl Files {
             evidence: finding.evidence.clone(),
             option: option(finding.part),
         });
-        Ok(FileFormat {
+        let format = FileFormat {
             encoding: detected.encoding.name(),
             compression: detected.compression,
             parts: parts.collect(),
             advice: detected.sniffed.iter().flat_map(|sniffed| sniffed.advice.iter().cloned()).collect(),
-        })
+        };
+        Ok((format, input))
     }
 
     fn found(&self) -> Result<Vec<FoundFile>> {
         self.table.found()
+    }
+}
+
+/// The command-line word of an option that another language gives as true or false; `None` if it is to be left out.
+#[must_use]
+pub fn word_of_bool(option: &str, is_true: bool) -> Option<String> {
+    /// Options with the values yes and no; leaving them out detects the value.
+    const YES_OR_NO: [&str; 3] = ["brackets", "header", "trim"];
+    /// Options with the value none.
+    const OPTIONAL: [&str; 3] = ["quote", "escape", "comment"];
+    match is_true {
+        _ if YES_OR_NO.contains(&option) => Some(format!("--{option}={}", if is_true { "yes" } else { "no" })),
+        false if OPTIONAL.contains(&option) => Some(format!("--{option}=none")),
+        true => Some(format!("--{option}")),
+        false => None,
     }
 }
 

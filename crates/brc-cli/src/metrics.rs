@@ -7,11 +7,12 @@ use brc_compare::usage::Usage;
 use brc_compare::{Plot, TimedRun, quantity, timeline};
 use brc_core::{Error, Progress, Result};
 use brc_encodings::{Output, OutputOptions};
+use parking_lot::Mutex;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -112,16 +113,12 @@ impl Record {
             spilled: SPILLED.load(Relaxed),
             usage: Usage::now(),
         };
-        self.samples().push(sample);
-    }
-
-    fn samples(&self) -> MutexGuard<'_, Vec<Sample>> {
-        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+        self.samples.lock().push(sample);
     }
 
     fn write(&self, is_killed: bool) -> Result<()> {
         let is_page = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
-        let samples = self.samples();
+        let samples = self.samples.lock();
         let text = if is_page { page(&samples, &self.started, is_killed) } else { csv(&samples) };
         let output = Output::create(&self.path, &OutputOptions::default())?;
         output.write_at(text.as_bytes(), 0)?;

@@ -40,7 +40,7 @@ impl TableArgs {
     /// # Errors
     /// As for [`Source::open_all`].
     pub(crate) fn open(&self, files: &[FoundFile]) -> Result<Opened> {
-        self.source.open_all(files, &self.files, &self.source.open_options())
+        self.source.open_all(files, &self.files, &self.source.open_options()?)
     }
 
     /// Like [`TableArgs::open`], without printing notes.
@@ -48,7 +48,7 @@ impl TableArgs {
     /// # Errors
     /// As for [`Source::open_all`].
     pub(crate) fn open_quietly(&self, files: &[FoundFile]) -> Result<Opened> {
-        self.source.open_quietly(files, &self.files, &self.source.open_options())
+        self.source.open_quietly(files, &self.files, &self.source.open_options()?)
     }
 
     /// Like [`TableArgs::open`], with splits that become row groups of `bytes` bytes; the default size if `None`.
@@ -56,7 +56,7 @@ impl TableArgs {
     /// # Errors
     /// As for [`Source::open_all`].
     pub(crate) fn open_in_row_groups_of(&self, bytes: Option<u64>, files: &[FoundFile]) -> Result<Opened> {
-        let options = brc_encodings::OpenOptions { row_group_bytes: bytes, ..self.source.open_options() };
+        let options = brc_encodings::OpenOptions { row_group_bytes: bytes, ..self.source.open_options()? };
         self.source.open_all(files, &self.files, &options)
     }
 }

@@ -13,7 +13,7 @@ macro_rules! message {
     };
 }
 
-/// The implementation of `message!`.
-pub(crate) fn line(text: Arguments<'_>) {
+/// Writes a line to standard error, ignoring errors: what `message!` calls.
+pub fn line(text: Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

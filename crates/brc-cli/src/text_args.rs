@@ -120,8 +120,11 @@ pub(crate) struct TextArgs {
 
 impl TextArgs {
     /// The options as plain data.
-    pub(crate) fn options(&self) -> TextOptions {
-        TextOptions {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the separators of numbers are invalid.
+    pub(crate) fn options(&self) -> Result<TextOptions, Error> {
+        Ok(TextOptions {
             types: self.types.iter().flat_map(|types| types.0.iter().cloned()).collect(),
             all_strings: self.all_strings,
             exact_text: self.exact_text,
@@ -140,10 +143,10 @@ impl TextArgs {
                 null_tokens: self.null_tokens(),
                 trim: self.trim,
             },
-            forms: TableForms { number: self.number_form().unwrap_or_default(), times: self.time_forms() },
+            forms: TableForms { number: self.number_form()?, times: self.time_forms() },
             sheet: self.sheet.clone(),
             ragged: self.ragged,
-        }
+        })
     }
 
     /// The number format, if given.
@@ -190,8 +193,7 @@ impl TextArgs {
     /// # Errors
     /// [`Error::Usage`] for such an option.
     pub(crate) fn check<'a>(&self, encodings: impl IntoIterator<Item = &'a dyn Encoding>) -> Result<(), Error> {
-        self.number_form()?;
-        let mut options = self.options();
+        let mut options = self.options()?;
         options.dialect.delimiter = None;
         let mut refused = None;
         for encoding in encodings {

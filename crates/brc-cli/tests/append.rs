@@ -130,6 +130,11 @@ fn a_failed_append_leaves_the_file_unchanged() {
     place.run("convert bad.csv new.buren --append").fails_with(3, "bad.csv: line 2");
     place.run("convert bad.csv new.buren --append --rejects bad.tsv").ok();
     assert_eq!(place.run("cat new.buren").text(), FIRST);
+    let rejected = place.read("bad.tsv");
+    place
+        .run("convert bad.csv new.buren --append --rejects bad.tsv")
+        .fails_with(2, "bad.tsv: already exists; with --append, --rejects needs a new file");
+    assert_eq!(place.read("bad.tsv"), rejected);
     place.write("other.csv", "id,town,price,day\n4,Voss,1.0,2024-01-04\n");
     place
         .run("convert other.csv new.buren --append")

@@ -174,6 +174,14 @@ fn a_closed_output_pipe_is_not_a_failure() {
     let outcome =
         place.shell("$BRC generate t.txt --rows 10k; { $BRC convert t.txt - --to csv; echo $? > code; } | true");
     assert_eq!((place.read("code"), outcome.code), (b"0\n".to_vec(), Some(0)));
+    // But a corrupt file is one, whoever reads about the others.
+    place.shell(
+        "$BRC convert t.txt good.buren; head -c 5000 good.buren > cut.buren; mkdir d; cp cut.buren good.buren d",
+    );
+    for words in ["verify cut.buren good.buren", "inspect d"] {
+        place.shell(&format!("{{ sleep 0.1; $BRC {words}; echo $? > code; }} | true"));
+        assert_eq!(place.read("code"), b"4\n", "{words}");
+    }
 }
 
 #[test]

@@ -221,6 +221,21 @@ fn values_of_every_type_are_folder_names() {
 }
 
 #[test]
+fn what_is_left_out_of_partitions_is_reported() {
+    let place = Place::new();
+    let rows: String = (0..50).map(|row| format!("{},{row}\n", row % 3)).collect();
+    place.write("in.csv", format!("k,n\n{rows}# a comment\n1,2,3\n1,50\n"));
+    let outcome = place.run("convert in.csv out --partition-by k --ragged reject");
+    for note in [
+        "note: skipped 1 comment line (--comment sets the prefix, or none)",
+        "note: rejected 1 row with the wrong number of columns",
+    ] {
+        assert!(outcome.stderr.lines().any(|line| line == note), "{note}: {}", outcome.stderr);
+    }
+    assert_eq!(place.run_of(&["query", "out", "select count(*) as n", "--format", "csv"]).text(), "n\n51\n");
+}
+
+#[test]
 fn rows_of_a_partition_keep_their_order() {
     let place = Place::new();
     let mut text = String::from("n,name,k\n");

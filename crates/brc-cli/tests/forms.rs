@@ -179,6 +179,12 @@ fn formats_that_are_not_detected_can_be_given() {
         let arguments = [&["schema", "t.csv"][..], &options.split(' ').collect::<Vec<_>>()].concat();
         let failed = failure(&place, &arguments, 2);
         assert!(failed.contains(message), "{options}: {failed}");
+        for command in ["verify t.csv", "inspect t.csv", "sniff t.csv", "compare t.csv --by day --encodings csv"] {
+            // Columns are known only once rows are read.
+            if options.starts_with("--decimal") {
+                place.run(&format!("{command} {options}")).fails_with(2, message);
+            }
+        }
     }
 }
 

@@ -12,10 +12,10 @@ use brc_compress::COMPRESSIONS;
 use brc_encodings::ENCODINGS;
 use brc_query::{AGGREGATES, CONSTRUCTS, EXAMPLE_TABLE, FUNCTIONS, Function, OPERATORS};
 use common::Place;
+use parking_lot::Mutex;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 

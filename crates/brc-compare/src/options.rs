@@ -82,6 +82,9 @@ pub struct TableOptions {
     /// Whether binary columns of Parquet and Arrow files are read as strings.
     #[serde(default)]
     pub binary_as_string: bool,
+    /// Whether brc wrote the file, with this schema.
+    #[serde(default)]
+    pub is_written: bool,
     /// The largest temporary copy of an input that needs random access, in bytes.
     pub max_copy: u64,
 }
@@ -105,6 +108,7 @@ impl TableOptions {
             schema: self.schema.clone(),
             names: self.names.clone(),
             text: self.text.clone(),
+            is_trusted: self.is_written,
             binary_as_string: self.binary_as_string,
             longest_copy: self.max_copy,
             row_group_bytes,
@@ -129,12 +133,13 @@ impl TableOptions {
     }
 
     /// How to read a file that was written from the table: its schema is known, and text has the dialect that brc
-    /// writes.
+    /// writes. As in a query without a schema, only the columns that are needed are parsed.
     pub(crate) fn of_written(&self, schema: Schema) -> Self {
         let delimiter = self.written_delimiter().map(Delimiter::Byte);
         let dialect = DialectOverrides { delimiter, ..DialectOverrides::default() };
         let text = TextOptions { dialect, ..TextOptions::default() };
-        Self { schema: Some(schema), names: None, text, binary_as_string: false, ..self.clone() }
+        let (schema, names) = (Some(schema), None);
+        Self { schema, names, text, binary_as_string: false, is_written: true, ..self.clone() }
     }
 
     /// The delimiter of written text: that of the input, if it was specified.

@@ -150,10 +150,8 @@ impl Dictionary {
     #[must_use]
     #[inline]
     pub fn get(&self, code: u32) -> &[u8] {
-        let index = code as usize;
-        let Buffers { bytes, ends, .. } = &*self.values;
-        let start = if index == 0 { 0 } else { ends[index - 1] };
-        &bytes[start..ends[index]]
+        let (bytes, range) = self.place(code);
+        &bytes[range]
     }
 
     /// Appends the value of a code.

@@ -129,8 +129,8 @@ pub fn read_rows(table: &dyn Table, threads: usize, progress: &Progress) -> Resu
 mod tests {
     use super::*;
     use crate::table::{ScanError, Scanned, Scanner, Sink, Split};
+    use parking_lot::Mutex;
     use std::path::Path;
-    use std::sync::Mutex;
 
     /// A table of one split whose sample has integers, but which has strings. Its first scan finds that out.
     struct Late {
@@ -157,7 +157,7 @@ mod tests {
         }
 
         fn inferred(&self) -> Option<Arc<Schema>> {
-            self.inferred.lock().unwrap().clone()
+            self.inferred.lock().clone()
         }
 
         fn rows(&self) -> Option<u64> {
@@ -181,9 +181,9 @@ mod tests {
 
     impl Scanner for LateScanner<'_> {
         fn scan(&mut self, _: &Split, _: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-            *self.0.scans.lock().unwrap() += 1;
+            *self.0.scans.lock() += 1;
             let strings = Arc::new(Schema::parse("a:string").unwrap());
-            match self.0.inferred.lock().unwrap().replace(Arc::clone(&strings)) {
+            match self.0.inferred.lock().replace(Arc::clone(&strings)) {
                 Some(before) if before != strings => Err(ScanError::Widened),
                 _ => Ok(Some(Scanned { rows: 1, ..Scanned::default() })),
             }
@@ -201,7 +201,7 @@ mod tests {
             times += 1;
             work(schema, times)
         });
-        (outcome, times, *table.scans.lock().unwrap())
+        (outcome, times, *table.scans.lock())
     }
 
     #[test]

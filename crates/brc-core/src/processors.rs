@@ -10,8 +10,8 @@ pub(crate) use other::Processors;
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use parking_lot::Mutex;
     use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
-    use std::sync::{Mutex, PoisonError};
 
     /// The processors on which the threads of one group started.
     pub(crate) struct Processors(Mutex<CpuSet>);
@@ -42,7 +42,7 @@ mod linux {
             if here >= CpuSet::MAX_CPU {
                 return None;
             }
-            let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut taken = self.0.lock();
             if !taken.is_set(here) {
                 taken.set(here);
                 return None;
@@ -67,10 +67,10 @@ mod linux {
         fn each_thread_takes_its_own_processor_while_any_is_free() {
             let (processors, all) = (Processors::new(), allowed());
             for taken in 1..=all.count() {
-                assert_eq!(processors.0.lock().unwrap().count(), taken);
+                assert_eq!(processors.0.lock().count(), taken);
                 processors.start();
             }
-            assert!(*processors.0.lock().unwrap() == all);
+            assert!(*processors.0.lock() == all);
         }
 
         #[test]

@@ -16,11 +16,12 @@ use crate::predicate::PruneResult;
 use crate::schema::Schema;
 use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table, TableFile};
 use crate::workers::run_workers;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::convert::identity;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
 /// The progress of a scan; other threads may read it while the scan runs.
 #[derive(Debug, Default)]
@@ -233,25 +234,21 @@ impl Shared<'_> {
         self.progress.comment_lines.fetch_add(scanned.skipped_lines.comments, Relaxed);
         self.progress.renamings.fetch_add(scanned.skipped_lines.renamings, Relaxed);
         self.progress.repeated_headers.fetch_add(scanned.skipped_lines.repeated_headers, Relaxed);
-        self.lock().counts.insert(split.index, (rows, scanned.all_lines()));
+        self.records.lock().counts.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
         Ok(true)
     }
 
     /// Records the error of the nth split that is wanted.
     fn failed(&self, n: u64, error: ScanError) {
-        let first = &mut self.lock().first_error;
+        let first = &mut self.records.lock().first_error;
         if first.as_ref().is_none_or(|(earlier, _)| n < *earlier) {
             *first = Some((n, error));
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, SplitRecords> {
-        self.records.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     fn outcome(self, threads: usize) -> Result<()> {
-        let mut records = self.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut records = self.records.into_inner();
         let Some((n, error)) = records.first_error.take() else { return Ok(()) };
         let index = self.options.split(self.table, n).map_or(n, |split| split.index);
         if let ScanError::Other(error @ Error::Interrupted) = error {
@@ -341,8 +338,9 @@ impl Sink for CountingSink<'_> {
 mod tests {
     use super::*;
     use crate::predicate::{ColumnStatistics, Predicate, ValueBounds};
+    use parking_lot::Condvar;
     use std::path::Path;
-    use std::sync::{Condvar, mpsc};
+    use std::sync::mpsc;
     use std::time::Duration;
 
     /// A stream of a few splits, read in order by the workers that took them. The last split fails.
@@ -384,9 +382,9 @@ mod tests {
     impl Scanner for Turns<'_> {
         fn scan(&mut self, split: &Split, _: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
             let Stream { turn, moved, splits, .. } = self.0;
-            let mut next = turn.lock().unwrap();
+            let mut next = turn.lock();
             while *next != split.index {
-                next = moved.wait(next).unwrap();
+                moved.wait(&mut next);
             }
             *next += 1;
             drop(next);

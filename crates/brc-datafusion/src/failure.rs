@@ -1,5 +1,6 @@
 //! Messages and exit codes of failures.
 
+use brc_cli::embedding::message;
 use brc_compare::Failure;
 use brc_core::Error;
 use brc_datafusion::cluster::{decode_failure, failure_of, own_error};
@@ -29,8 +30,9 @@ impl Failed {
 
     /// Prints the message and hints.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("brc-sql: {}", self.0.message);
-        self.0.hints.iter().for_each(|hint| eprintln!("brc-sql: {hint}"));
+        for line in [&self.0.message].into_iter().chain(&self.0.hints) {
+            message(format_args!("brc-sql: {line}"));
+        }
         ExitCode::from(self.0.code)
     }
 }

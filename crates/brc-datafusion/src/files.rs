@@ -2,7 +2,7 @@
 
 use crate::failure::Failed;
 use async_trait::async_trait;
-use brc_cli::embedding::Files;
+use brc_cli::embedding::{Files, message};
 use brc_core::Progress;
 use brc_datafusion::{FileTable, Resources, option_words, session_within};
 use brc_encodings::{ENCODINGS, by_extension};
@@ -106,7 +106,9 @@ impl FileTables {
         if let Some(whole) = self.nested_table(paths).await {
             return Ok(whole);
         }
-        table.unsupported_columns().iter().for_each(|column| eprintln!("brc-sql: note: {column}; it is left out"));
+        for column in table.unsupported_columns() {
+            message(format_args!("brc-sql: note: {column}; it is left out"));
+        }
         Ok(Arc::new(table))
     }
 

@@ -2,21 +2,20 @@
 
 use crate::write::write_rows;
 use async_trait::async_trait;
+use brc_cli::embedding::word_of_bool;
 use brc_encodings::{ENCODINGS, Encoding};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::Session;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{GetExt, Statistics, not_impl_err, plan_err};
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
-use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSinkConfig, FileSource};
+use datafusion::datasource::physical_plan::{ArrowSource, FileScanConfig, FileSinkConfig, FileSource};
 use datafusion::datasource::sink::{DataSink, DataSinkExec};
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::object_store::{ObjectMeta, ObjectStore};
-use datafusion::physical_expr::{LexRequirement, PhysicalExpr};
-use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_expr::LexRequirement;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -40,18 +39,16 @@ pub fn register_formats(state: &mut SessionState) -> Result<()> {
     Ok(())
 }
 
-/// Converts the `options` of a statement to command-line words of brc, sorted by name. An option that is true is a
-/// flag; one that is false is omitted.
+/// Converts the `options` of a statement to command-line words of brc, sorted by name.
 #[must_use]
 pub fn option_words(options: &HashMap<String, String>) -> Vec<OsString> {
     let mut options: Vec<_> = options.iter().collect();
     options.sort_unstable();
     let words = |(name, value): (&String, &String)| {
         let name = name.strip_prefix("format.").unwrap_or(name).replace('_', "-").to_ascii_lowercase();
-        match value.to_ascii_lowercase().as_str() {
-            "false" => Vec::new(),
-            "true" => vec![format!("--{name}").into()],
-            _ => vec![format!("--{name}").into(), value.into()],
+        match value.to_ascii_lowercase().parse() {
+            Ok(is_true) => word_of_bool(&name, is_true).into_iter().map(OsString::from).collect(),
+            Err(_) => vec![format!("--{name}").into(), OsString::from(value)],
         }
     };
     options.into_iter().flat_map(words).collect()
@@ -144,7 +141,8 @@ impl FileFormat for Format {
     }
 
     fn file_source(&self, schema: TableSchema) -> Arc<dyn FileSource> {
-        Arc::new(NoSource { schema, extension: self.extension, metrics: ExecutionPlanMetricsSet::new() })
+        // It is not scanned: no plan for reading is made.
+        ArrowSource::new_file_source(schema).into()
     }
 }
 
@@ -176,42 +174,5 @@ impl DataSink for FileSink {
 
     async fn write_all(&self, rows: SendableRecordBatchStream, _: &Arc<TaskContext>) -> Result<u64> {
         write_rows(rows, &self.path, &self.format.options).await
-    }
-}
-
-/// A placeholder source of a format that is only written.
-#[derive(Clone)]
-struct NoSource {
-    schema: TableSchema,
-    extension: &'static str,
-    metrics: ExecutionPlanMetricsSet,
-}
-
-impl FileSource for NoSource {
-    fn create_file_opener(&self, _: Arc<dyn ObjectStore>, _: &FileScanConfig, _: usize) -> Result<Arc<dyn FileOpener>> {
-        not_read()
-    }
-
-    fn table_schema(&self) -> &TableSchema {
-        &self.schema
-    }
-
-    fn with_batch_size(&self, _: usize) -> Arc<dyn FileSource> {
-        Arc::new(self.clone())
-    }
-
-    fn metrics(&self) -> &ExecutionPlanMetricsSet {
-        &self.metrics
-    }
-
-    fn file_type(&self) -> &str {
-        self.extension
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
     }
 }

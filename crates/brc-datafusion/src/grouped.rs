@@ -92,7 +92,25 @@ impl Grouped {
 
     /// Estimated statistics of the groups; the keys are the first columns of `schema`.
     pub(crate) fn statistics(&self, keys: &[Expr], schema: &SchemaRef) -> Statistics {
-        statistics(&self.file, keys, schema)
+        let (known, mut found) = (self.file.stored_statistics(), Statistics::new_unknown(schema));
+        let (mut groups, mut all) = (1.0, known.num_rows.get_value().map_or(f64::INFINITY, |&rows| rows as f64));
+        for (key, of_key) in keys.iter().zip(&mut found.column_statistics) {
+            let column = if let Expr::Column(column) = key { self.file.columns().index_of(&column.name) } else { None };
+            let of_column = column.map(|column| known.column_statistics[column].clone().to_inexact());
+            let distinct = of_column.as_ref().and_then(|known| match known.distinct_count.get_value() {
+                Some(&distinct) => Some(distinct as f64),
+                None => Some(known.max_value.get_value()?.distance(known.min_value.get_value()?)? as f64 + 1.0),
+            });
+            groups *= distinct.unwrap_or(all);
+            of_column.into_iter().for_each(|known| *of_key = known);
+        }
+        all = all.min(groups);
+        found.num_rows = match keys.is_empty() {
+            true => Precision::Exact(1),
+            false if all.is_finite() => Precision::Inexact(all as usize),
+            false => Precision::Absent,
+        };
+        found
     }
 }
 
@@ -170,29 +188,6 @@ impl Items {
             self.0.len() - 1
         })
     }
-}
-
-/// Estimated statistics of the groups of a table.
-fn statistics(file: &FileTable, keys: &[Expr], schema: &SchemaRef) -> Statistics {
-    let (known, mut found) = (file.stored_statistics(), Statistics::new_unknown(schema));
-    let (mut groups, mut all) = (1.0, known.num_rows.get_value().map_or(f64::INFINITY, |&rows| rows as f64));
-    for (key, of_key) in keys.iter().zip(&mut found.column_statistics) {
-        let column = if let Expr::Column(column) = key { file.columns().index_of(&column.name) } else { None };
-        let of_column = column.map(|column| known.column_statistics[column].clone().to_inexact());
-        let distinct = of_column.as_ref().and_then(|known| match known.distinct_count.get_value() {
-            Some(&distinct) => Some(distinct as f64),
-            None => Some(known.max_value.get_value()?.distance(known.min_value.get_value()?)? as f64 + 1.0),
-        });
-        groups *= distinct.unwrap_or(all);
-        of_column.into_iter().for_each(|known| *of_key = known);
-    }
-    all = all.min(groups);
-    found.num_rows = match keys.is_empty() {
-        true => Precision::Exact(1),
-        false if all.is_finite() => Precision::Inexact(all as usize),
-        false => Precision::Absent,
-    };
-    found
 }
 
 /// Translates an aggregate function.

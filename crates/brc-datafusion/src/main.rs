@@ -12,6 +12,7 @@ use crate::failure::Failed;
 use crate::files::FileTables;
 use crate::output::Format;
 use brc_cli::embedding::Shown;
+use brc_core::interrupt;
 use brc_kernels::memory::Allocator;
 use clap::Parser;
 use datafusion::prelude::SessionContext;
@@ -57,7 +58,7 @@ struct Args {
     threads: Option<usize>,
 
     /// How much memory to use before writing to temporary files, such as 500M; k, M, G are powers of 1024 [default: 60
-    /// % of the memory of this machine]
+    /// % of what this process may use]
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
 
@@ -94,7 +95,8 @@ const KEYWORDS: &[&str] = &[
 /// Whether a command-line word is a query rather than a file.
 fn is_statement(word: &str) -> bool {
     let word = word.trim_start_matches(|character: char| character.is_whitespace() || character == '(');
-    let first: String = word.chars().take_while(char::is_ascii_alphabetic).collect();
+    let end = word.find(|character: char| character.is_whitespace() || "(;".contains(character));
+    let first = &word[..end.unwrap_or(word.len())];
     KEYWORDS.contains(&first.to_ascii_lowercase().as_str()) && !PathBuf::from(word).exists()
 }
 
@@ -111,8 +113,12 @@ static ALLOCATOR: Allocator = Allocator::SYSTEM;
 fn main() -> ExitCode {
     let args = Args::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let outcome =
-        runtime.map_err(|error| Failed::usage(error.to_string())).and_then(|runtime| runtime.block_on(run(args)));
+    let outcome = runtime.map_err(|error| Failed::usage(error.to_string())).and_then(|runtime| {
+        let outcome = runtime.block_on(run(args));
+        // Dropping the runtime waits for work of interrupted statements.
+        interrupt::request();
+        outcome
+    });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => failed.report(),

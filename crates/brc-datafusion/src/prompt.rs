@@ -3,7 +3,8 @@
 use crate::failure::Failed;
 use crate::files::named;
 use crate::run::Runner;
-use brc_cli::embedding::{Editor, Typed, Words};
+use brc_cli::embedding::{Editor, Typed, Words, message};
+use brc_core::interrupt;
 
 /// The commands that end the prompt.
 const COMMANDS: &[&str] = &[".exit", ".quit", "\\q"];
@@ -20,10 +21,17 @@ pub(crate) async fn run(runner: Runner, files: Vec<String>) -> Result<(), Failed
     loop {
         match tokio::task::block_in_place(|| editor.read())? {
             Typed::Line(line) if is_exit(line.trim()) => return Ok(()),
-            Typed::Line(line) => tokio::select! {
-                outcome = runner.run(&line) => if let Err(failed) = outcome { failed.report(); },
-                _ = tokio::signal::ctrl_c() => eprintln!("interrupted"),
-            },
+            Typed::Line(line) => {
+                interrupt::clear();
+                tokio::select! {
+                    outcome = runner.run(&line) => if let Err(failed) = outcome { failed.report(); },
+                    _ = tokio::signal::ctrl_c() => {
+                        // Work on other threads does not end with the statement.
+                        interrupt::request();
+                        message(format_args!("interrupted"));
+                    }
+                }
+            }
             Typed::Dropped => {}
             Typed::End => return Ok(()),
         }

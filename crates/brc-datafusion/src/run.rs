@@ -2,7 +2,7 @@
 
 use crate::failure::Failed;
 use crate::output::Output;
-use brc_cli::embedding::Shown;
+use brc_cli::embedding::{Shown, message};
 use brc_core::Progress;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
@@ -24,14 +24,14 @@ pub(crate) struct Runner {
 impl Runner {
     /// Runs the statements of a text, separated by semicolons.
     pub(crate) async fn run(&self, text: &str) -> Result<(), Failed> {
-        let state = self.context.state();
         let dialect = datafusion::sql::sqlparser::dialect::GenericDialect {};
         let statements = DFParser::parse_sql_with_dialect(text, &dialect)?;
         for statement in statements {
             let begun = Instant::now();
             self.progress.restart();
             let shown = Shown::new(Arc::clone(&self.progress));
-            let plan = state.statement_to_plan(statement).await?;
+            // A statement before may have changed the session.
+            let plan = self.context.state().statement_to_plan(statement).await?;
             if self.in_cluster && matches!(plan, LogicalPlan::Copy(_)) {
                 return Err(Failed::usage("copy does not run in a cluster; --output writes the rows here"));
             }
@@ -39,7 +39,7 @@ impl Runner {
             // Statements such as `set` have no rows and no columns.
             let count = if rows.schema().fields().is_empty() { 0 } else { self.output.write(rows, shown).await? };
             if self.timer {
-                eprintln!("{count} rows in {:.3} s", begun.elapsed().as_secs_f64());
+                message(format_args!("{count} rows in {:.3} s", begun.elapsed().as_secs_f64()));
             }
         }
         Ok(())

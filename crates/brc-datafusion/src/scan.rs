@@ -15,9 +15,10 @@ use datafusion::physical_expr::utils::{conjunction, reassign_expr_columns};
 use datafusion::physical_expr_common::physical_expr::{snapshot_generation, snapshot_physical_expr};
 use datafusion::physical_optimizer::pruning::{PruningPredicate, PruningPredicateBuilder};
 use datafusion::physical_plan::execution_plan::EmissionType;
+use parking_lot::Mutex;
 use std::fmt::{self, Display};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A scan of columns of a table.
 #[derive(Clone)]
@@ -129,7 +130,7 @@ impl<'a> Pruner<'a> {
 
     fn skips(&self, split: &Split) -> bool {
         let generation = snapshot_generation(&self.filter);
-        let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshot = self.snapshot.lock();
         if snapshot.as_ref().is_none_or(|(known, _)| *known != generation) {
             *snapshot = Some((generation, self.predicate()));
         }

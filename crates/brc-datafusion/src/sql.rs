@@ -3,6 +3,7 @@
 //! Expressions that are not translated are left to DataFusion. That includes floats, whose comparisons differ, and
 //! divisions, whose result types differ.
 
+use brc_core::identifier::quote;
 use brc_core::{Field, LogicalType, Schema};
 use brc_query::Query;
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, DecimalType};
@@ -20,11 +21,6 @@ pub(crate) fn condition(expression: &Expr, columns: &Schema) -> Option<String> {
 /// The column of the table.
 pub(crate) fn field<'a>(columns: &'a Schema, column: &Column) -> Option<&'a Field> {
     columns.index_of(&column.name).map(|index| &columns.fields()[index])
-}
-
-/// Quotes a column name.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn boolean(expression: &Expr, columns: &Schema) -> Option<String> {
@@ -55,7 +51,7 @@ fn boolean(expression: &Expr, columns: &Schema) -> Option<String> {
         }
         Expr::Column(column) => {
             let field = field(columns, column)?;
-            (field.logical_type == LogicalType::Bool).then(|| quoted(&field.name))?
+            (field.logical_type == LogicalType::Bool).then(|| quote(&field.name))?
         }
         _ => return None,
     })
@@ -75,7 +71,7 @@ pub(crate) fn comparable(expression: &Expr, columns: &Schema) -> Option<String> 
 /// Translates a value: a column, a constant, a function, or sums, differences and products of these.
 pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
     match expression {
-        Expr::Column(column) => field(columns, column).map(|field| quoted(&field.name)),
+        Expr::Column(column) => field(columns, column).map(|field| quote(&field.name)),
         Expr::Literal(literal, _) => constant(literal),
         Expr::Alias(alias) => value(&alias.expr, columns),
         Expr::BinaryExpr(BinaryExpr {
@@ -94,7 +90,7 @@ pub(crate) fn value(expression: &Expr, columns: &Schema) -> Option<String> {
                 return is_wider.then(|| value(expr, columns))?;
             };
             let from = self::field(columns, column)?.logical_type;
-            keeps_values(from, field.data_type()).then(|| quoted(&column.name))
+            keeps_values(from, field.data_type()).then(|| quote(&column.name))
         }
         _ => None,
     }
@@ -122,7 +118,7 @@ fn function(name: &str, arguments: &[Expr], columns: &Schema) -> Option<String> 
     let of_type = |argument: &Expr, is_one: fn(LogicalType) -> bool| {
         let Expr::Column(column) = argument else { return None };
         let field = field(columns, column)?;
-        is_one(field.logical_type).then(|| quoted(&field.name))
+        is_one(field.logical_type).then(|| quote(&field.name))
     };
     let is_text = |own: LogicalType| own == LogicalType::String;
     let is_instant = |own| matches!(own, LogicalType::Date | LogicalType::Timestamp { zone: false, .. });

@@ -2,28 +2,27 @@
 
 use crate::cluster::{Origin, PartitionQuery, SplitAssignment, scan_partitioned};
 use crate::error::{external, of_arrow};
-use crate::leaf::{BatchConsumer, Leaf, ReadContext, Source};
+use crate::leaf::Leaf;
 use crate::scan::Scan;
 use crate::session::is_in_cluster;
 use crate::sql;
 use crate::statistics::table_statistics;
 use async_trait::async_trait;
 use brc_arrow::Options;
-use brc_core::{Error, Progress, Schema, Split, Table, UnsupportedColumn, read_rows};
+use brc_core::{Error, Progress, Schema, Split, Table, UnsupportedColumn, identifier, read_rows};
 use brc_encodings::FileIdentity;
 use brc_query::{Plan, Query};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{DFSchema, Statistics, internal_err};
+use datafusion::common::{DFSchema, Statistics};
 use datafusion::error::Result;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use std::ffi::OsString;
-use std::fmt::{self, Debug, Display};
+use std::fmt::{self, Debug};
 use std::sync::{Arc, OnceLock};
 
 /// A table of brc in DataFusion.
@@ -192,7 +191,9 @@ impl FileTable {
     /// Estimated statistics of the rows that satisfy all conditions.
     fn filtered_statistics(&self, filters: &[Expr], session: &dyn Session) -> Result<Statistics> {
         let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(self.stored_statistics().clone()) };
-        let all = Leaf::new(Unread(self.stored_statistics().clone()), Arc::clone(&self.arrow));
+        let columns = (0..self.columns.fields().len()).collect();
+        let all = Scan { statistics: self.stored_statistics().clone(), ..self.scan_of(columns, &[], vec![None])? };
+        let all = Leaf::new(all, Arc::clone(&self.arrow));
         let filter = session.create_physical_expr(filter, &DFSchema::try_from(Arc::clone(&self.arrow))?)?;
         let filtered = FilterExec::try_new(filter, Arc::new(all))?;
         let known = StatisticsContext::new().compute(&filtered, &StatisticsArgs::new())?;
@@ -204,7 +205,7 @@ impl FileTable {
         let fields = self.columns.fields();
         // Without any column, only rows are counted.
         let columns = if projection.is_empty() { &[0] } else { projection };
-        let columns: Vec<_> = columns.iter().map(|&column| sql::quoted(&fields[column].name)).collect();
+        let columns: Vec<_> = columns.iter().map(|&column| identifier::quote(&fields[column].name)).collect();
         let text = format!("select {} where {}", columns.join(", "), conditions.join(" and "));
         let query = Query::parse(&text).map_err(|error| Error::Expression(error.to_string()))?;
         query.plan(&self.columns)
@@ -234,32 +235,6 @@ impl FileTable {
             limit: None,
             projection,
         })
-    }
-}
-
-/// A placeholder for rows with known statistics, used only for estimation.
-struct Unread(Statistics);
-
-impl Display for Unread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unread")
-    }
-}
-
-impl Source for Unread {
-    const NAME: &'static str = "Unread";
-    const EMISSION: EmissionType = EmissionType::Incremental;
-
-    fn partitions(&self) -> usize {
-        1
-    }
-
-    fn read(&self, _: usize, _: &ReadContext, _: BatchConsumer<'_>) -> Result<()> {
-        internal_err!("these rows are used for estimates only")
-    }
-
-    fn statistics(&self) -> Option<Statistics> {
-        Some(self.0.clone())
     }
 }
 

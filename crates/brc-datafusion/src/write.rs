@@ -12,7 +12,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use std::ffi::OsString;
 use std::path::Path;
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// The number of record batches buffered between query and writer.
 const BUFFERED_BATCHES: usize = 2;
@@ -26,43 +26,56 @@ pub async fn write_rows(mut rows: SendableRecordBatchStream, path: &Path, option
     words.extend(["--", "-"].map(OsString::from));
     words.push(path.as_os_str().to_owned());
     let (batches, receiver) = channel(BUFFERED_BATCHES);
-    let reader = Receiving { schema: rows.schema(), receiver };
+    let reader = Receiving { schema: rows.schema(), receiver, is_over: false };
     let converted = tokio::task::spawn_blocking(move || {
         let conversion = Convert::from_words(&words)?;
         let table = RecordBatches::new(Path::new("the answer"), Box::new(reader))?;
         conversion.run(ConversionInput::Table(Box::new(table)), &Progress::default())
     });
-    let (mut count, mut failed) = (0, None);
-    while let Some(batch) = rows.next().await {
-        let batch = batch.map_err(|error| {
-            // Without an error, the conversion would take this for the end of the rows.
-            let stopped = ArrowError::ComputeError(error.to_string());
-            failed = Some(error);
-            stopped
-        });
-        count += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
-        if batches.send(batch).await.is_err() || failed.is_some() {
-            break;
+    let sent = send(&mut rows, batches).await;
+    let converted = converted.await.map_err(|error| DataFusionError::External(Box::new(error)))?;
+    let count = sent?;
+    converted.map_err(external)?;
+    Ok(count)
+}
+
+/// Sends all rows, and then `None`, unless the receiver is gone. Returns their number.
+async fn send(rows: &mut SendableRecordBatchStream, batches: Sender<Option<RecordBatch>>) -> Result<u64> {
+    let mut count = 0;
+    while let Some(batch) = rows.next().await.transpose()? {
+        count += batch.num_rows() as u64;
+        if batches.send(Some(batch)).await.is_err() {
+            return Ok(count);
         }
     }
-    drop(batches);
-    let converted = converted.await.map_err(|error| DataFusionError::External(Box::new(error)))?;
-    failed.map_or(Ok(()), Err)?;
-    converted.map_err(external)?;
+    // The receiver has failed if it is gone.
+    let _ = batches.send(None).await;
     Ok(count)
 }
 
 /// Receives record batches for a reader on another thread.
 struct Receiving {
     schema: SchemaRef,
-    receiver: Receiver<Result<RecordBatch, ArrowError>>,
+    receiver: Receiver<Option<RecordBatch>>,
+    is_over: bool,
 }
 
 impl Iterator for Receiving {
     type Item = Result<RecordBatch, ArrowError>;
 
+    /// An error if the sender is gone before the end of the rows: it has failed, or was dropped.
     fn next(&mut self) -> Option<Self::Item> {
-        self.receiver.blocking_recv()
+        if self.is_over {
+            return None;
+        }
+        match self.receiver.blocking_recv() {
+            Some(Some(batch)) => Some(Ok(batch)),
+            Some(None) => {
+                self.is_over = true;
+                None
+            }
+            None => Some(Err(ArrowError::ComputeError("the query ended early".to_owned()))),
+        }
     }
 }
 

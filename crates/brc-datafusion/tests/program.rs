@@ -281,3 +281,47 @@ fn groups_beyond_the_memory_limit_spill() {
     let failed = within("40M", "/no/such/directory");
     assert!(failed.code != 0 && failed.err.contains("/no/such/directory"), "{}", failed.err);
 }
+
+#[test]
+fn options_that_are_true_or_false_mean_the_same_as_yes_and_no() {
+    let place = place();
+    std::fs::write(place.path().join("names.csv"), "name\nAbha\n").unwrap();
+    for (option, expected) in [("false", "name\nAbha\n"), ("true", "Abha\n")] {
+        let text = format!(
+            "create external table t stored as brc location 'names.csv' options (header {option}); select * from t"
+        );
+        let ended = run(place.path(), &["--format", "csv", &text], "");
+        let rows = ended.out.split_once('\n').unwrap().1;
+        assert_eq!((ended.code, rows), (0, expected), "{}", ended.err);
+    }
+}
+
+#[test]
+fn statements_are_planned_in_the_session_that_those_before_have_left() {
+    let place = place();
+    let text = "create schema s; set datafusion.catalog.default_schema = 's'; create table t as select 1 as a; \
+                select a from t";
+    let ended = run(place.path(), &["--format", "csv", text], "");
+    assert_eq!((ended.code, ended.out.as_str()), (0, "a\n1\n"), "{}", ended.err);
+}
+
+#[test]
+fn words_that_begin_like_statements_are_files() {
+    let place = place();
+    std::fs::copy(place.path().join("visits.csv"), place.path().join("table-1.csv")).unwrap();
+    let ended = run(place.path(), &["t=table-*.csv", "--format", "csv", "select count(*) as n from t"], "");
+    assert_eq!((ended.code, ended.out.as_str()), (0, "n\n4\n"), "{}", ended.err);
+    let ended = run(place.path(), &["values.csv", "select 1"], "");
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    assert!(ended.err.contains("values.csv"), "{}", ended.err);
+}
+
+/// A result that could not be written entirely must not look complete.
+#[test]
+fn a_failing_query_leaves_no_file() {
+    let place = place();
+    let query = "select 1 / (temperature - temperature) as x from visits";
+    let ended = run(place.path(), &["visits.csv", "-o", "x.buren", query], "");
+    assert_ne!(ended.code, 0, "{}", ended.err);
+    assert!(!place.path().join("x.buren").exists());
+}

@@ -208,6 +208,9 @@ pub struct OpenOptions {
     pub headers: Option<Headers>,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) instead of reported as an error.
     pub keep_rejects: bool,
+    /// Whether values have the given types, because brc wrote the text: then those of columns outside the projection
+    /// are not checked.
+    pub is_trusted: bool,
     /// Whether binary columns of parquet and arrow files are read as strings.
     pub binary_as_string: bool,
     /// The bytes of rows per split if splits become row groups: then split bounds must depend on the table alone.
@@ -275,6 +278,7 @@ impl Default for OpenOptions {
             text: TextOptions::default(),
             likely_forms: Vec::new(),
             names_of_others: Vec::new(),
+            is_trusted: false,
             inference: None,
             headers: None,
             keep_rejects: false,

@@ -3,11 +3,12 @@
 use crate::frames::checksum;
 use crate::{platform, registry, remote};
 use brc_core::{Error, ReadAt, Result};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::SystemTime;
 
 /// The bytes read at once, and the bytes compared at the end of a file whose footer checksums all of it.
@@ -44,12 +45,12 @@ impl FileIdentity {
         }
         let metadata = file.metadata().map_err(Error::io(path, "read"))?;
         let state = State::of(path, &file, &metadata);
-        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&state).copied();
+        let known = KNOWN.lock().get(&state).copied();
         if let Some(checksum) = known {
             return Ok(Self { path: path.to_owned(), length: Some(metadata.len()), checksum });
         }
         let (length, checksum) = checksum_from(path, &file, 0)?;
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = KNOWN.lock();
         if known.len() >= MAX_KNOWN {
             known.clear();
         }

@@ -8,12 +8,13 @@
 
 use crate::platform::{Identity, identity, most_open_files};
 use brc_core::ReadAt;
+use parking_lot::{Mutex, RwLock};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 use std::time::SystemTime;
 
 /// The maximum number of open files, if the system allows twice as many.
@@ -127,7 +128,7 @@ impl InputFile {
 impl Shared {
     /// The open file; reopens it if it was closed.
     fn file(self: &Arc<Self>) -> io::Result<Arc<File>> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let open = self.open.read().clone();
         open.map_or_else(|| self.reopen(), Ok)
     }
 
@@ -143,7 +144,7 @@ impl Shared {
 
     fn reopen(self: &Arc<Self>) -> io::Result<Arc<File>> {
         let origin = self.origin.as_ref().ok_or_else(|| io::Error::other("it was closed"))?;
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.write();
         if let Some(file) = &*open {
             return Ok(Arc::clone(file));
         }
@@ -159,7 +160,7 @@ impl Shared {
     }
 
     fn close(&self) {
-        self.open.write().unwrap_or_else(PoisonError::into_inner).take();
+        self.open.write().take();
     }
 }
 
@@ -171,7 +172,7 @@ static ALLOWED: LazyLock<usize> = LazyLock::new(|| (most_open_files() / 2).clamp
 
 /// Registers an opened file, and closes others if too many are open.
 fn register(shared: &Arc<Shared>) {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = OPEN.lock();
     open.push_back(Arc::downgrade(shared));
     while open.len() > *ALLOWED {
         if let Some(oldest) = open.pop_front().and_then(|oldest| oldest.upgrade()) {
@@ -260,7 +261,7 @@ mod tests {
             Kind::Local(shared) => Arc::clone(shared),
             Kind::Remote(_) => unreachable!("it was opened here"),
         };
-        let open = files.iter().filter(|file| local(file).open.read().unwrap().is_some()).count();
+        let open = files.iter().filter(|file| local(file).open.read().is_some()).count();
         assert!(open <= *ALLOWED, "{open}");
         for (number, file) in files.iter().enumerate() {
             let mut text = String::new();

@@ -7,8 +7,8 @@
 
 use crate::output::Output;
 use brc_core::Result;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Turns pieces into bytes to write, one piece at a time, in order.
 pub trait Accept {
@@ -96,52 +96,52 @@ impl<'a, A: Accept> Ordered<'a, A> {
 
     fn try_deliver_ahead(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
         let size = A::size(&piece);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let is_full = |state: &State<A>| state.is_writing && state.waiting + size > self.bound;
         let must_wait = |state: &State<A>| index > state.next || state.is_accepting || is_full(state);
         while index < state.end && must_wait(&state) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         if index >= state.end {
             return Ok(None);
         }
         state.waiting += size;
-        let state = self.accept(state, piece)?;
-        self.write_if_idle(state)
+        self.accept(&mut state, piece)?;
+        self.write_if_idle(&mut state)
     }
 
     fn try_deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
         let size = A::size(&piece);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         // While no thread writes, all others wait for the next piece: it must not wait itself.
         let is_needed = |state: &State<A>| index == state.next && !state.is_accepting && !state.is_writing;
         while index < state.end && state.waiting + size > self.bound && !is_needed(&state) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         if index >= state.end {
             return Ok(None);
         }
         state.waiting += size;
         state.early.insert(index, piece);
-        let state = if state.is_accepting { state } else { self.accept_all(state)? };
-        self.write_if_idle(state)
+        if !state.is_accepting {
+            self.accept_all(&mut state)?;
+        }
+        self.write_if_idle(&mut state)
     }
 
     /// Writes what is ready, unless another thread does.
-    fn write_if_idle<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<Option<A::Bytes>> {
+    fn write_if_idle(&self, state: &mut MutexGuard<'_, State<A>>) -> Result<Option<A::Bytes>> {
         if !state.is_writing {
             state.is_writing = true;
-            state = self.write(state)?;
+            self.write(state)?;
         }
         Ok(state.spares.pop())
     }
 
     /// Writes until nothing is ready.
-    fn write<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<MutexGuard<'s, State<A>>> {
+    fn write(&self, state: &mut MutexGuard<'_, State<A>>) -> Result<()> {
         while let Some((bytes, size, offset)) = state.ready.pop_front() {
-            drop(state);
-            let written = self.output.write_at(bytes.as_ref(), offset);
-            state = self.lock();
+            let written = MutexGuard::unlocked(state, || self.output.write_at(bytes.as_ref(), offset));
             state.waiting -= size;
             if state.spares.len() < A::SPARES {
                 state.spares.push(bytes);
@@ -154,56 +154,50 @@ impl<'a, A: Accept> Ordered<'a, A> {
         }
         state.is_writing = false;
         self.changed.notify_all();
-        Ok(state)
+        Ok(())
     }
 
     /// Marks a piece as failed: it and all later pieces will not come, and no thread waits for them.
     pub fn abandon(&self, index: u64) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.end = state.end.min(index);
         drop(state);
         self.changed.notify_all();
     }
 
     /// Accepts all pieces that are next in order.
-    fn accept_all<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<MutexGuard<'s, State<A>>> {
+    fn accept_all(&self, state: &mut MutexGuard<'_, State<A>>) -> Result<()> {
         loop {
             let next = state.next;
-            let Some(piece) = state.early.remove(&next) else { return Ok(state) };
-            state = self.accept(state, piece)?;
+            let Some(piece) = state.early.remove(&next) else { return Ok(()) };
+            self.accept(state, piece)?;
             state.next += 1;
         }
     }
 
     /// Accepts a piece without holding the state's lock.
-    fn accept<'s>(&'s self, mut state: MutexGuard<'s, State<A>>, piece: A::Piece) -> Result<MutexGuard<'s, State<A>>> {
+    fn accept(&self, state: &mut MutexGuard<'_, State<A>>, piece: A::Piece) -> Result<()> {
         let size = A::size(&piece);
         state.is_accepting = true;
-        drop(state);
-        let accepted = self.with_acceptor(|acceptor| acceptor.accept(piece));
-        let mut state = self.lock();
+        let accepted = MutexGuard::unlocked(state, || self.with_acceptor(|acceptor| acceptor.accept(piece)));
         state.is_accepting = false;
         self.changed.notify_all();
         let bytes = accepted?;
         let offset = state.offset;
         state.offset += bytes.as_ref().len() as u64;
         state.ready.push_back((bytes, size, offset));
-        Ok(state)
+        Ok(())
     }
 
     /// Calls `look` with the acceptor.
     pub fn with_acceptor<T>(&self, look: impl FnOnce(&mut A) -> T) -> T {
-        look(&mut self.accept.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&mut self.accept.lock())
     }
 
     /// The acceptor, and the offset after the last piece.
     pub fn finish(self) -> (A, u64) {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (self.accept.into_inner().unwrap_or_else(PoisonError::into_inner), state.offset)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<A>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let state = self.state.into_inner();
+        (self.accept.into_inner(), state.offset)
     }
 }
 

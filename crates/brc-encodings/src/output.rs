@@ -12,11 +12,11 @@ use crate::platform;
 use crate::temporary;
 use crate::unfinished::{Finish, Unfinished};
 use brc_core::{Error, ReadAt, Result, WriteAt};
+use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 pub(crate) use target::refuse_among;
 pub use target::same_target;
 use target::{StandardStream, follow_links, open_stream, refuse_inputs};
@@ -181,7 +181,7 @@ impl Output {
     pub fn staged(self) -> Result<Self> {
         let destination = match self.destination {
             Destination::Stream(stream) => {
-                let stream = stream.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let stream = stream.into_inner();
                 Destination::Staged { copy: temporary::file()?, stream }
             }
             destination => destination,
@@ -229,7 +229,7 @@ impl Output {
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         match &self.destination {
             Destination::File(file) => file.write_at(bytes, offset),
-            Destination::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
+            Destination::Stream(stream) => stream.lock().write_all(bytes),
             Destination::Staged { copy, .. } => {
                 return copy.write_all_at(bytes, offset).map_err(temporary::write_error);
             }
@@ -264,9 +264,7 @@ impl Output {
             Destination::File(file) => file.commit().map_err(Error::io(&self.path, "write")),
             // On systems where each write moves the position, the next reader would start at the end.
             Destination::Unnamed(mut file) => file.rewind().map_err(Error::io(&self.path, "write")),
-            Destination::Stream(stream) => {
-                stream.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&self.path)
-            }
+            Destination::Stream(stream) => stream.into_inner().finish(&self.path),
             Destination::Staged { mut copy, mut stream } => {
                 copy.rewind().and_then(|()| stream.copy(&mut copy)).map_err(Error::io(&self.path, "write"))?;
                 stream.finish(&self.path)

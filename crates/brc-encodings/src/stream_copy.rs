@@ -5,10 +5,11 @@
 
 use crate::temporary;
 use brc_core::{ReadAt, Result, WriteAt};
+use parking_lot::{Mutex, RwLock};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The bytes read of one stream so far.
 pub(crate) struct StreamCopy {
@@ -41,7 +42,7 @@ impl StreamCopy {
     /// # Errors
     /// If there is no temporary directory.
     pub(crate) fn new() -> Result<Self> {
-        let mut space = SPACE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut space = SPACE.lock();
         let space = match &*space {
             Some(space) => Arc::clone(space),
             None => {
@@ -62,7 +63,7 @@ impl StreamCopy {
         let offset = self.space.end.fetch_add(length, Relaxed);
         let written = self.space.file.write_all_at(bytes, offset);
         written.map_err(|error| io::Error::other(temporary::write_error(error)))?;
-        let mut extents = self.extents.write().unwrap_or_else(PoisonError::into_inner);
+        let mut extents = self.extents.write();
         match extents.last_mut() {
             Some(last) if last.offset + last.length == offset => last.length += length,
             last => {
@@ -77,7 +78,7 @@ impl StreamCopy {
 impl ReadAt for StreamCopy {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let extent = {
-            let extents = self.extents.read().unwrap_or_else(PoisonError::into_inner);
+            let extents = self.extents.read();
             let after = extents.partition_point(|extent| extent.start <= offset);
             after.checked_sub(1).map(|at| extents[at])
         };
@@ -88,7 +89,7 @@ impl ReadAt for StreamCopy {
     }
 
     fn length(&self) -> io::Result<u64> {
-        let extents = self.extents.read().unwrap_or_else(PoisonError::into_inner);
+        let extents = self.extents.read();
         Ok(extents.last().map_or(0, |last| last.start + last.length))
     }
 }

@@ -1,9 +1,9 @@
 //! Lets workers read a source in order that cannot be read otherwise: a stream, or rows whose starts are unknown.
 
 use brc_core::Error;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A source of which each split is read by one worker, after the earlier splits.
 pub(crate) struct Turns<T> {
@@ -30,25 +30,21 @@ impl<T> Turns<T> {
 
     /// Waits until all earlier splits have been read; `None` if this one has been, too.
     pub(crate) fn turn(&self, split: u64) -> Option<Turn<'_, T>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.next < split {
-            state = self.passed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.passed.wait(&mut state);
         }
         (state.next == split).then(|| Turn { state, passed: &self.passed })
     }
 
     /// Calls `look` with the source, at whatever split it is.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
-        look(&self.lock().source)
+        look(&self.state.lock().source)
     }
 
     /// The source before it is shared.
     pub(crate) fn get_mut(&mut self) -> &mut T {
-        &mut self.state.get_mut().unwrap_or_else(PoisonError::into_inner).source
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        &mut self.state.get_mut().source
     }
 }
 

@@ -9,11 +9,11 @@ use crate::frames::checksum;
 use crate::platform::{exchange, is_named, open_directory, sync_directory};
 use crate::write_back::WriteBack;
 use brc_core::{ReadAt, WriteAt};
+use parking_lot::Mutex;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use tempfile::TempPath;
 
@@ -108,22 +108,18 @@ impl Unfinished {
 /// The existing temporary files and directories, for signal handlers.
 static UNFINISHED: Mutex<Vec<(PathBuf, Kind)>> = Mutex::new(Vec::new());
 
-fn unfinished() -> MutexGuard<'static, Vec<(PathBuf, Kind)>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Removes the temporary files and directories of all outputs: a process calls it just before a signal ends it. A
 /// thread that begins or ends an output afterwards blocks forever.
 pub fn remove_unfinished() {
     /// The number of attempts while another output is begun or ended: possibly by this very thread, if memory runs out.
+    /// Waiting for the lock would need memory.
     const ATTEMPTS: u32 = 100;
-    let attempt = |_| match UNFINISHED.try_lock() {
-        Ok(unfinished) => Some(unfinished),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => {
+    let attempt = |_| {
+        let unfinished = UNFINISHED.try_lock();
+        if unfinished.is_none() {
             std::thread::sleep(Duration::from_millis(5));
-            None
         }
+        unfinished
     };
     let Some(mut unfinished) = (0..ATTEMPTS).find_map(attempt) else { return };
     for (path, kind) in unfinished.drain(..) {
@@ -214,7 +210,7 @@ impl Temporary {
         const EXTRA_NAMES: u32 = 8;
         let path = |number| directory(target).join(name(target.file_name().unwrap_or_default(), number));
         // Locked, so that no file is created after a signal has had all of them removed.
-        let mut unfinished = unfinished();
+        let mut unfinished = UNFINISHED.lock();
         for number in 0..MAX_NAMES {
             let Some(file) = claim(&path(number), kind)? else { continue };
             let temporary = Self { path: path(number), kind, renamed: false };
@@ -237,7 +233,7 @@ impl Temporary {
     /// # Errors
     /// I/O errors, and if there is a target that it does not replace; the target is then left untouched.
     pub(crate) fn rename_directory(mut self, target: &Path, replaces: bool) -> io::Result<()> {
-        let listed = unfinished();
+        let listed = UNFINISHED.lock();
         match if replaces { exchange(&self.path, target) } else { Err(ErrorKind::NotFound.into()) } {
             Err(error) if is_gone(&error) => fs::rename(&self.path, target)?,
             exchanged => exchanged?,
@@ -251,12 +247,12 @@ impl Temporary {
             // It is listed until then: a signal removes what is left. Whatever remains is removed by the next run.
             let _ = self.kind.remove(&self.path);
         }
-        unfinished().retain(|(path, _)| *path != self.path);
+        UNFINISHED.lock().retain(|(path, _)| *path != self.path);
         Ok(())
     }
 
     fn rename(mut self, target: &Path, replaces: bool) -> io::Result<()> {
-        let mut unfinished = unfinished();
+        let mut unfinished = UNFINISHED.lock();
         let path = TempPath::try_from_path(&self.path)?;
         let renamed = if replaces { path.persist(target) } else { path.persist_noclobber(target) };
         if let Err(failed) = renamed {
@@ -274,10 +270,10 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.renamed {
             // To remove a directory takes long: it stays listed meanwhile, and a signal removes what is left.
-            let listed = (self.kind == Kind::File).then(unfinished);
+            let listed = (self.kind == Kind::File).then(|| UNFINISHED.lock());
             // A failure cannot be reported any more.
             let _ = self.kind.remove(&self.path);
-            listed.unwrap_or_else(unfinished).retain(|(path, _)| *path != self.path);
+            listed.unwrap_or_else(|| UNFINISHED.lock()).retain(|(path, _)| *path != self.path);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Warnings that arise while a file is read, after the table was opened and printed its notes.
 
+use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 static HANDLER: OnceLock<fn(&Path, &str)> = OnceLock::new();
 
@@ -17,7 +18,7 @@ pub fn on_warning(handler: fn(&Path, &str)) {
 /// Issues a warning about a file once, however often the file is read.
 pub(crate) fn warn(path: &Path, text: &str) {
     let Some(handler) = HANDLER.get() else { return };
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut said = SAID.lock();
     if !said.iter().any(|(known, before)| known == path && before == text) {
         said.push((path.to_owned(), text.to_owned()));
         handler(path, text);

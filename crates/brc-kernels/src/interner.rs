@@ -126,6 +126,34 @@ pub(crate) mod tests {
         check_all(level, names);
     }
 
+    /// Names with which the first table grows. For any displacement, the first has the slot of another in the second.
+    pub(crate) fn names_of_which_the_first_loses_its_slot(level: Level) -> Vec<Vec<u8>> {
+        let kind = HashKind::of(level);
+        let hash = |name: &Vec<u8>| kind.hash(&kind.key(name).unwrap());
+        let numbered = |prefix: &'static str| (0..).map(move |number| format!("{prefix}{number}").into_bytes());
+        let is_first = |name: &Vec<u8>| hash(name) >> 16 == 0 && hash(name) & 15 != 0;
+        let first = numbered("a name of more than sixteen bytes ").find(is_first).unwrap();
+        let is_other = |name: &Vec<u8>| (hash(name) ^ hash(&first)) & 1023 == 0;
+        let candidates = numbered("n").filter(is_other).map(|other| {
+            let more = (0..7).map(|number| format!("{number}").into_bytes());
+            [first.clone(), other].into_iter().chain(more).collect::<Vec<_>>()
+        });
+        let is_lost = |names: &Vec<Vec<u8>>| {
+            let mut interner = Interner::new(level);
+            for name in names {
+                interner.intern(name);
+            }
+            interner.table.moves > 0 && interner.table.find(&kind.key(&first).unwrap()).is_none()
+        };
+        candidates.take(1000).find(is_lost).expect("one of many names takes the slot")
+    }
+
+    #[test]
+    fn no_digest_is_that_of_a_free_slot() {
+        assert_ne!(hash::marked(NO_KEY), NO_KEY);
+        assert_eq!(hash::marked(NO_KEY)[0] as u8, PADDING, "no short name has it");
+    }
+
     /// Names that are close together, with few bytes after the last one.
     fn check_all(level: Level, names: &[Vec<u8>]) {
         let mut interner = Interner::new(level);

@@ -53,7 +53,7 @@ impl Found {
     /// are unspecified.
     ///
     /// # Panics
-    /// If there are more than [`MAX_ROWS`] rows, or a position is out of the bounds of `met`.
+    /// If there are more than [`MAX_ROWS`] rows. It may panic if a position is out of the bounds of `met`.
     #[must_use]
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
     pub fn find(&mut self, level: Level, runs: Integers<'_>, cursors: &mut [Cursor], met: Option<&[u64]>) -> bool {

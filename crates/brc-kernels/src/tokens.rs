@@ -69,7 +69,7 @@ impl TokenTable {
     /// Creates a table of tokens in the order of their codes: first each single byte, then longer ones.
     ///
     /// # Panics
-    /// If a token is longer than [`LONGEST`], or there are more than 32,768.
+    /// If a token is empty or longer than [`LONGEST`], or there are more than 32,768.
     #[must_use]
     pub fn new<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut table = Self {
@@ -80,7 +80,9 @@ impl TokenTable {
             entries: Vec::new(),
         };
         let mut longer: [Vec<(u16, &[u8])>; 2] = [Vec::new(), Vec::new()];
-        for (code, token) in (0..=i16::MAX as u16).zip(tokens) {
+        for (code, token) in tokens.enumerate() {
+            assert!((1..=LONGEST).contains(&token.len()) && code <= i16::MAX as usize, "tokens are short, and few");
+            let code = code as u16;
             match *token {
                 [_] => {}
                 [first, second] => table.pairs[usize::from(u16::from_le_bytes([first, second]))] = code,

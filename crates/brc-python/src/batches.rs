@@ -7,7 +7,7 @@ use crate::warnings;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// An iterator that reads record batches.
 #[pyclass(frozen, module = "brc")]
@@ -29,7 +29,7 @@ impl Batches {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let next = py.detach(|| self.stream.lock().unwrap_or_else(PoisonError::into_inner).next());
+        let next = py.detach(|| self.stream.lock().next());
         match next {
             Some(Ok(batch)) => Ok(Some(Batch(batch))),
             Some(Err(error)) => Err(match self.failed.take() {

@@ -52,6 +52,7 @@ fn _brc(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(table::open, module)?)?;
     module.add_function(wrap_pyfunction!(sniffed::sniff, module)?)?;
+    module.add_function(wrap_pyfunction!(words::option_words, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::convert, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::write, module)?)
 }

@@ -4,7 +4,7 @@ use crate::warnings;
 use brc_core::interrupt;
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Duration;
 
 /// The interval between checks for Ctrl-C.
@@ -27,7 +27,7 @@ pub(crate) fn watched<T: Send>(
         });
         // A panicking worker drops its sender, which ends the wait.
         let receiver = Mutex::new(receiver);
-        let wait = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(CHECK_INTERVAL);
+        let wait = || receiver.lock().recv_timeout(CHECK_INTERVAL);
         while py.detach(wait) == Err(RecvTimeoutError::Timeout) {
             if let Err(raised) = py.check_signals().and_then(|()| meanwhile()) {
                 interrupt::request();

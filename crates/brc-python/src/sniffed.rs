@@ -44,20 +44,17 @@ impl Sniffed {
 pub(crate) fn sniff(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Sniffed> {
     let py = source.py();
     let words = words::of_options(options)?;
-    let both = match Source::of(source)? {
+    let sniffed = match Source::of(source)? {
         Source::Paths(paths) => {
             let files = Files::from_words(&words::with_paths(words, paths)).or_raise(py)?;
-            detached(py, || -> brc_core::Result<_> { Ok((files.sniff()?, files.open()?)) })?
+            detached(py, || files.sniff())?
         }
         Source::File(name, file) => {
             let files = Files::from_words(&words::with_paths(words, [PathBuf::from("-")])).or_raise(py)?;
-            let copy = file.try_clone()?;
-            detached(py, || -> brc_core::Result<_> {
-                Ok((files.sniff_file(&name, file)?, files.open_file(&name, copy)?))
-            })?
+            detached(py, || files.sniff_file(&name, file))?
         }
     };
-    let (format, table) = both.or_raise(py)?;
+    let (format, table) = sniffed.or_raise(py)?;
     let FileFormat { encoding, compression, parts, advice } = format;
     let (dialect, evidence) = (PyDict::new(py), PyDict::new(py));
     for part in parts {

@@ -6,7 +6,8 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use brc_arrow::Reader;
 use brc_core::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::task::Poll;
 
 /// Keeps the error of a stream, so that it can be raised with its type: the C interface passes only a text.
@@ -15,11 +16,11 @@ pub(crate) struct Failed(Arc<Mutex<Option<Error>>>);
 
 impl Failed {
     pub(crate) fn take(&self) -> Option<Error> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 
     fn set(&self, error: Error) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        *self.0.lock() = Some(error);
     }
 }
 

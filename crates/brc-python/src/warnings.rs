@@ -4,7 +4,7 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use std::ffi::CString;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// Warnings not yet emitted: a thread that reads a file must not wait for the interpreter, which may be waiting for the
 /// thread.
@@ -13,7 +13,7 @@ static PENDING: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Starts collecting warnings. The program `brc` prints its own and does not call this.
 pub(crate) fn collect() {
     brc_encodings::on_warning(|path: &Path, text: &str| {
-        PENDING.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{}: {text}", path.display()));
+        PENDING.lock().push(format!("{}: {text}", path.display()));
     });
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn collect() {
 /// # Errors
 /// If a filter turns warnings into exceptions.
 pub(crate) fn emit(py: Python<'_>) -> PyResult<()> {
-    let pending = std::mem::take(&mut *PENDING.lock().unwrap_or_else(PoisonError::into_inner));
+    let pending = std::mem::take(&mut *PENDING.lock());
     for text in pending {
         let text = CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;

@@ -1,17 +1,12 @@
 //! Converts keyword arguments to command-line words.
 
 use crate::errors::UsageError;
+use brc_cli::embedding::word_of_bool;
 use brc_core::identifier;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 use std::ffi::OsString;
 use std::path::PathBuf;
-
-/// Options with the values yes and no; leaving them out detects the value.
-const YES_OR_NO: [&str; 3] = ["brackets", "header", "trim"];
-
-/// Options for which `False` means none.
-const OPTIONAL: [&str; 3] = ["quote", "escape", "comment"];
 
 /// Options with a different name here: the original is a Python keyword, or several values are given at once.
 const RENAMED: [(&str, &str); 4] = [
@@ -22,7 +17,17 @@ const RENAMED: [(&str, &str); 4] = [
 ];
 
 /// Options whose list is a single comma-separated value.
-const LISTS: [&str; 3] = ["null", "null_only", "partition_by"];
+const LISTS: [&str; 5] = ["compressions", "encodings", "null", "null_only", "partition_by"];
+
+/// Options that are given once for each item of a list.
+const REPEATED: [&str; 1] = ["query"];
+
+/// The command-line words of keyword arguments.
+#[pyfunction]
+#[pyo3(signature = (**options))]
+pub(crate) fn option_words(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<OsString>> {
+    of_options(options)
+}
 
 /// The command-line words of options.
 pub(crate) fn of_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<OsString>> {
@@ -42,9 +47,9 @@ pub(crate) fn with_paths(mut words: Vec<OsString>, paths: impl IntoIterator<Item
 
 fn add(words: &mut Vec<OsString>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let known = RENAMED.iter().find(|(own, _)| *own == name).map(|(_, known)| (*known).to_owned());
-    let option = format!("--{}", known.unwrap_or_else(|| name.replace('_', "-")));
+    let option = known.unwrap_or_else(|| name.replace('_', "-"));
     let mut push = |value: OsString| {
-        let mut word = OsString::from(format!("{option}="));
+        let mut word = OsString::from(format!("--{option}="));
         word.push(value);
         words.push(word);
     };
@@ -52,12 +57,7 @@ fn add(words: &mut Vec<OsString>, name: &str, value: &Bound<'_, PyAny>) -> PyRes
         return Ok(());
     }
     if let Ok(value) = value.cast::<PyBool>() {
-        match (value.is_true(), YES_OR_NO.contains(&name), OPTIONAL.contains(&name)) {
-            (is_yes, true, _) => push(if is_yes { "yes" } else { "no" }.into()),
-            (false, _, true) => push("none".into()),
-            (true, ..) => words.push(option.into()),
-            (false, ..) => {}
-        }
+        words.extend(word_of_bool(&option, value.is_true()).map(OsString::from));
         return Ok(());
     }
     if let Ok(pairs) = value.cast::<PyDict>() {
@@ -79,6 +79,8 @@ fn add(words: &mut Vec<OsString>, name: &str, value: &Bound<'_, PyAny>) -> PyRes
                 return Err(UsageError::new_err(format!("{name}: '{item}' has a comma")));
             }
             push(items.join(",").into());
+        } else if REPEATED.contains(&name) {
+            items.into_iter().for_each(|item| push(item.into()));
         } else {
             push(items.iter().map(|item| identifier::in_list(item)).collect::<Vec<_>>().join(",").into());
         }

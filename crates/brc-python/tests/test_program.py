@@ -43,6 +43,20 @@ def test_comparisons_are_tables(rides, tmp_path):
     assert str(raised.value).startswith("unexpected argument '--nothing' found") and "Usage" not in str(raised.value)
 
 
+def test_options_are_those_of_the_command_line(tmp_path):
+    words = brc._brc.option_words(
+        header=False, trim=True, quote=False, cold=True, keep=False, query=["2a", "--by x"], encodings=["buren", "csv"],
+        compressions=["zstd:9", "none"], types={"a b": "int64"}, encoding="csv",
+    )
+    assert words == [
+        "--header=no", "--trim=yes", "--quote=none", "--cold", "--query=2a", "--query=--by x", "--encodings=buren,csv",
+        "--compressions=zstd:9,none", '--type="a b"=int64', "--from=csv",
+    ]
+    named = tmp_path / "named.buren"
+    named.write_text("a;b\n1;2\n")
+    assert brc.sniff(named, encoding="csv").dialect["delimiter"] == "';'"
+
+
 def test_the_examples_run():
     found = doctest.testmod(brc)
     assert found.attempted > 12 and found.failed == 0

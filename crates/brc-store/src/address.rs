@@ -8,9 +8,10 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path as Key;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The schemes of addresses.
@@ -121,7 +122,7 @@ impl Address {
     /// If its settings in the environment are invalid.
     pub(crate) fn store(&self, retries: Retries) -> Result<Arc<dyn ObjectStore>> {
         static STORES: Mutex<Option<HashMap<String, Arc<dyn ObjectStore>>>> = Mutex::new(None);
-        let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stores = STORES.lock();
         let stores = stores.get_or_insert_default();
         requested_timeout()?;
         let name = format!("{:?} {retries:?} {}", self.scheme, self.bucket);

@@ -94,7 +94,7 @@ impl Cache {
     pub(crate) fn next_to_fetch(&mut self) -> Option<Range<u64>> {
         let next = self.waiting.front()?.clone();
         let bytes = next.end - next.start;
-        if self.in_flight >= MAX_IN_FLIGHT || (self.in_flight > 0 && !self.make_room(bytes)) {
+        if self.in_flight >= MAX_IN_FLIGHT || (self.held > 0 && !self.make_room(bytes)) {
             return None;
         }
         self.waiting.pop_front();
@@ -102,8 +102,9 @@ impl Cache {
         Some(next)
     }
 
-    /// Records that a range is in flight.
+    /// Records that a range is in flight, also if there is no memory for it.
     pub(crate) fn begin(&mut self, range: &Range<u64>) {
+        self.make_room(range.end - range.start);
         self.waiting.retain(|waiting| waiting != range);
         self.in_flight += 1;
         self.held += range.end - range.start;
@@ -188,17 +189,14 @@ impl Cache {
         }
     }
 
-    /// Frees memory for more bytes by forgetting the least recently used ranges. Ranges that have not been read yet are
-    /// forgotten last, and only if none is in flight. Returns whether there is memory, or no range in flight.
+    /// Frees memory for more bytes by forgetting the least recently used ranges of which something has been read.
+    /// Returns whether there is memory.
     fn make_room(&mut self, bytes: u64) -> bool {
         while self.held + bytes > MAX_HELD_BYTES.load(Relaxed) {
             let present = self.ranges.iter().filter(|(_, range)| matches!(range.state, State::Present(_)));
-            let oldest =
-                present.map(|(&start, range)| (range.unread == range.end - start, range.last_read, start)).min();
-            match oldest {
-                Some((is_unread, _, start)) if !is_unread || self.in_flight == 0 => self.forget(start),
-                _ => return self.in_flight == 0,
-            }
+            let read = present.filter(|(start, range)| range.unread < range.end - **start);
+            let Some((&start, _)) = read.min_by_key(|(_, range)| range.last_read) else { return false };
+            self.forget(start);
         }
         true
     }
@@ -276,7 +274,15 @@ mod tests {
         assert!(matches!(cache.read(0, 1, 1, FILE_END), Lookup::Bytes(..)));
         assert_eq!(cache.next_to_fetch(), Some(range(4)));
         assert!(cache.next_to_fetch().is_none());
+        (1..5).map(range).for_each(|range| fetch(&mut cache, &range));
+        assert!(cache.next_to_fetch().is_none(), "nothing is in flight, but nothing was read either");
         assert_eq!(cache.held, DEFAULT_MAX_HELD_BYTES);
+        // A reader that needs another range gets it.
+        cache.begin(&range(7));
+        fetch(&mut cache, &range(7));
+        assert!(matches!(cache.read(range(7).start, 1, 1, FILE_END), Lookup::Bytes(..)));
+        cache.begin(&range(6));
+        assert_eq!(cache.held, DEFAULT_MAX_HELD_BYTES + (64 << 20), "what was read made room");
     }
 
     proptest! {

@@ -5,7 +5,7 @@
 //! All functions may block the calling thread. Requests run on two threads of their own.
 //!
 //! A file that changes while it is read is an error, never a mix of old and new bytes: every request requires the
-//! entity tag of the first response.
+//! entity tag of the first response if it is a strong one, and each response is compared with the first.
 
 #![forbid(unsafe_code)]
 

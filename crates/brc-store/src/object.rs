@@ -10,9 +10,10 @@ use crate::usage::count_needed;
 use brc_core::{Error, ReadAt, Result};
 use bytes::Bytes;
 use object_store::GetRange;
+use parking_lot::{Condvar, Mutex};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The number of bytes at a file's end that are fetched when it is opened: nearly always the whole footer.
 const END_BYTES: u64 = 64 << 10;
@@ -55,7 +56,7 @@ impl Object {
     /// At most `wanted` bytes at an offset; waits until at least one is available.
     fn bytes_at(&self, offset: u64, wanted: u64) -> io::Result<Bytes> {
         let shared = &self.0;
-        let mut cache = shared.lock();
+        let mut cache = shared.cache.lock();
         loop {
             match cache.read(offset, wanted, MIN_REQUEST_BYTES, shared.version.length()) {
                 Lookup::Bytes(bytes, unread) => {
@@ -69,8 +70,7 @@ impl Object {
                     shared.fetch(range)?;
                 }
                 Lookup::InFlight => {
-                    let waited = shared.has_arrived.wait_timeout(cache, POLL_INTERVAL);
-                    cache = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    shared.has_arrived.wait_for(&mut cache, POLL_INTERVAL);
                     check()?;
                 }
             }
@@ -79,10 +79,6 @@ impl Object {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Cache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Requests as many expected ranges as the limits allow.
     fn fetch_expected(self: &Arc<Self>, cache: &mut Cache) -> io::Result<()> {
         while let Some(range) = cache.next_to_fetch() {
@@ -100,7 +96,7 @@ impl Shared {
                 true => Ok(bytes),
                 false => Err(Failure::permanent(ErrorKind::InvalidData, "the server sent other bytes")),
             });
-            let mut cache = shared.lock();
+            let mut cache = shared.cache.lock();
             cache.end(range.start, fetched);
             // If no thread can be started, the failure is not reported; a reader that waits for the next range requests
             // it.
@@ -133,14 +129,14 @@ impl ReadAt for Object {
     fn expect(&self, ranges: Vec<Range<u64>>) {
         let end = self.0.version.length();
         let ranges = ranges.into_iter().map(|range| range.start.min(end)..range.end.min(end)).collect();
-        let mut cache = self.0.lock();
+        let mut cache = self.0.cache.lock();
         cache.expect(requests(ranges));
         // Ranges that cannot be requested now are requested when they are read.
         let _ = self.0.fetch_expected(&mut cache);
     }
 
     fn forget(&self, range: Range<u64>) {
-        let mut cache = self.0.lock();
+        let mut cache = self.0.cache.lock();
         cache.forget_within(&range);
         let _ = self.0.fetch_expected(&mut cache);
     }

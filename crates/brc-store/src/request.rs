@@ -69,7 +69,8 @@ impl Source {
         range: Option<GetRange>,
         version: Option<&Version>,
     ) -> Result<(GetResult, Version), Failure> {
-        let if_match = version.and_then(|version| version.0.e_tag.clone());
+        // If-Match never matches a weak tag (RFC 9110, 13.1.1).
+        let if_match = version.and_then(|version| version.0.e_tag.clone()).filter(|tag| !tag.starts_with("W/"));
         let options = GetOptions { range, if_match, ..GetOptions::default() };
         count_request();
         let answer = in_time(self.store.get_opts(&self.address.key, options)).await?;

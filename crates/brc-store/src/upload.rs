@@ -5,11 +5,13 @@ use crate::failure::Failure;
 use crate::runtime::{handle, wait};
 use crate::usage::count_request;
 use brc_core::{Error, Result};
-use object_store::{Error as StoreError, ObjectStoreExt, WriteMultipart};
+use object_store::{Error as StoreError, MultipartUpload, ObjectStoreExt};
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 
 /// The size of a part in bytes; stores accept up to 10,000 parts.
 const PART_BYTES: usize = 16 << 20;
@@ -24,10 +26,45 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Upload {
     address: Address,
     replaces: bool,
-    /// `None` once the upload has ended. Behind a lock only so that the struct is `Sync`.
-    parts: Mutex<Option<WriteMultipart>>,
+    /// Shared with the work that is waited for, which an interruption drops.
+    parts: Arc<Mutex<Parts>>,
+    is_complete: bool,
     /// The bytes of the next, incomplete part.
     pending: Vec<u8>,
+}
+
+/// The parts of an upload. What has been stored of them is not visible, but may cost money until it is aborted.
+struct Parts {
+    upload: Box<dyn MultipartUpload>,
+    in_flight: JoinSet<Result<(), StoreError>>,
+}
+
+impl Parts {
+    /// Sends a part, as soon as few enough are in flight.
+    async fn send(&mut self, bytes: Vec<u8>) -> Result<(), StoreError> {
+        self.wait_for(MAX_PARTS_IN_FLIGHT - 1).await?;
+        self.in_flight.spawn(self.upload.put_part(bytes.into()));
+        Ok(())
+    }
+
+    /// Waits until at most so many parts are in flight.
+    async fn wait_for(&mut self, in_flight: usize) -> Result<(), StoreError> {
+        while self.in_flight.len() > in_flight {
+            self.in_flight.join_next().await.transpose()?.transpose()?;
+        }
+        Ok(())
+    }
+
+    async fn complete(&mut self) -> Result<(), StoreError> {
+        self.wait_for(0).await?;
+        self.upload.complete().await.map(drop)
+    }
+
+    async fn abort(&mut self) {
+        self.in_flight.shutdown().await;
+        // It cannot be reported any more.
+        let _ = self.upload.abort().await;
+    }
 }
 
 impl Upload {
@@ -40,57 +77,21 @@ impl Upload {
             let reason = "brc reads from web servers, but does not write to them";
             return Err(Error::Usage(format!("{}: {reason}", address.path.display())));
         }
-        let mut new = Self { address: address.clone(), replaces, parts: Mutex::default(), pending: Vec::new() };
-        new.refuse_existing()?;
+        refuse_existing(address, replaces)?;
         let store = address.store(Retries::Library)?;
         let key = address.key.clone();
         count_request();
-        let begun = wait(async move { store.put_multipart(&key).await });
-        let begun = begun.map_err(|error| new.failed(error))?.map_err(|error| new.refused(&error))?;
-        *new.parts() = Some(WriteMultipart::new_with_chunk_size(begun, PART_BYTES));
-        Ok(new)
+        let begun = wait(async move { store.put_multipart(&key).await }).map_err(|error| failed(address, error))?;
+        let upload = begun.map_err(|error| refused(address, &error))?;
+        let parts = Arc::new(Mutex::new(Parts { upload, in_flight: JoinSet::new() }));
+        Ok(Self { address: address.clone(), replaces, parts, is_complete: false, pending: Vec::new() })
     }
 
-    fn parts(&mut self) -> &mut Option<WriteMultipart> {
-        self.parts.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failed(&self, error: io::Error) -> Error {
-        Error::io(&self.address.path, "write")(error)
-    }
-
-    fn refused(&self, error: &StoreError) -> Error {
-        self.failed(Failure::of(error, &self.address).into())
-    }
-
-    fn refuse_existing(&self) -> Result<()> {
-        if self.replaces {
-            return Ok(());
-        }
-        let store = self.address.store(Retries::Library)?;
-        let key = self.address.key.clone();
-        count_request();
-        match wait(async move { store.head(&key).await }).map_err(|error| self.failed(error))? {
-            Ok(_) => {
-                let hint = "already exists (--force replaces it)";
-                Err(Error::Usage(format!("{}: {hint}", self.address.path.display())))
-            }
-            Err(StoreError::NotFound { .. }) => Ok(()),
-            Err(error) => Err(self.refused(&error)),
-        }
-    }
-
-    /// Sends the buffered bytes as a part, as soon as few enough parts are in flight.
+    /// Sends the buffered bytes as a part.
     fn send(&mut self) -> io::Result<()> {
-        let bytes = std::mem::take(&mut self.pending);
-        let mut parts = self.parts().take().ok_or_else(|| io::Error::other("it has ended"))?;
-        {
-            let _entered = handle()?.enter();
-            parts.put(bytes.into());
-        }
-        let (outcome, parts) = wait(async move { (parts.wait_for_capacity(MAX_PARTS_IN_FLIGHT).await, parts) })?;
-        *self.parts() = Some(parts);
-        outcome.map_err(|error| io::Error::from(Failure::of(&error, &self.address)))
+        let (bytes, parts) = (std::mem::take(&mut self.pending), Arc::clone(&self.parts));
+        let sent = wait(async move { parts.lock().await.send(bytes).await })?;
+        sent.map_err(|error| io::Error::from(Failure::of(&error, &self.address)))
     }
 
     /// Completes the upload, which makes the file visible.
@@ -98,12 +99,39 @@ impl Upload {
     /// # Errors
     /// [`Error::Usage`] if a file that may not be replaced has been created meanwhile; or the store's error.
     pub fn finish(mut self) -> Result<()> {
-        self.refuse_existing()?;
-        self.send().map_err(|error| self.failed(error))?;
-        let Some(parts) = self.parts().take() else { return Ok(()) };
+        refuse_existing(&self.address, self.replaces)?;
+        if !self.pending.is_empty() {
+            self.send().map_err(|error| failed(&self.address, error))?;
+        }
         count_request();
-        let ended = wait(async move { parts.finish().await }).map_err(|error| self.failed(error))?;
-        ended.map(drop).map_err(|error| self.refused(&error))
+        let parts = Arc::clone(&self.parts);
+        let completed = wait(async move { parts.lock().await.complete().await });
+        completed.map_err(|error| failed(&self.address, error))?.map_err(|error| refused(&self.address, &error))?;
+        self.is_complete = true;
+        Ok(())
+    }
+}
+
+fn failed(address: &Address, error: io::Error) -> Error {
+    Error::io(&address.path, "write")(error)
+}
+
+fn refused(address: &Address, error: &StoreError) -> Error {
+    failed(address, Failure::of(error, address).into())
+}
+
+/// Refuses to replace a file, unless that is allowed.
+fn refuse_existing(address: &Address, replaces: bool) -> Result<()> {
+    if replaces {
+        return Ok(());
+    }
+    let store = address.store(Retries::Library)?;
+    let key = address.key.clone();
+    count_request();
+    match wait(async move { store.head(&key).await }).map_err(|error| failed(address, error))? {
+        Ok(_) => Err(Error::Usage(format!("{}: already exists (--force replaces it)", address.path.display()))),
+        Err(StoreError::NotFound { .. }) => Ok(()),
+        Err(error) => Err(refused(address, &error)),
     }
 }
 
@@ -125,10 +153,16 @@ impl Write for Upload {
 
 impl Drop for Upload {
     fn drop(&mut self) {
-        let (Some(parts), Ok(runtime)) = (self.parts().take(), handle()) else { return };
-        // Also after an interruption; anything that remains then is not visible in the store.
-        let (sender, receiver) = channel();
-        runtime.spawn(async move { drop(sender.send(parts.abort().await)) });
+        if self.is_complete {
+            return;
+        }
+        let Ok(runtime) = handle() else { return };
+        // `wait` would give up after an interruption.
+        let (parts, (sender, receiver)) = (Arc::clone(&self.parts), channel());
+        runtime.spawn(async move {
+            parts.lock().await.abort().await;
+            let _ = sender.send(());
+        });
         let _ = receiver.recv_timeout(ABORT_TIMEOUT);
     }
 }

@@ -5,10 +5,10 @@ use brc_core::table::ColumnSummary;
 use brc_core::{
     Batch, Progress, Result, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Table, Value, Worker, scan,
 };
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
 use std::mem::replace;
-use std::sync::Mutex;
 
 /// A sink that keeps all rows as cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub fn collect(table: &dyn Table, options: &ScanOptions, threads: usize) -> Resu
     let splits = Mutex::default();
     let worker = || SplitWorker { splits: &splits, options, rows: Collector::new(options.projection.len()) };
     scan(table, options, threads, &Progress::default(), worker)?;
-    let splits: Vec<(Collector, Scanned)> = splits.into_inner().unwrap().into_values().collect();
+    let splits: Vec<(Collector, Scanned)> = splits.into_inner().into_values().collect();
     // Value counts of one split may replace the rows of others.
     let replaced: u64 = splits.iter().map(|(rows, _)| rows.weighted_rows + rows.summarised_rows()).sum();
     assert_eq!(replaced, splits.iter().map(|(_, scanned)| scanned.summarised_rows).sum::<u64>(), "replaced rows");
@@ -192,7 +192,7 @@ impl Worker for SplitWorker<'_> {
         assert!(rows.weighted_rows == 0 || self.options.counts, "weighted rows were not allowed");
         assert!(rows.summaries.is_empty() || self.options.statistics, "summaries were not allowed");
         assert_eq!(rows.rows as u64, scanned.rows + rows.weighted_rows, "{scanned:?}");
-        self.splits.lock().unwrap().insert(split.index, (rows, scanned));
+        self.splits.lock().insert(split.index, (rows, scanned));
         Ok(())
     }
 }

@@ -37,6 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ragged: Ragged::Error,
         max_row: 16 << 20,
         should_be_utf8: true,
+        checks_unread: true,
         names: None,
         header: None,
     };

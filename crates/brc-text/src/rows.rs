@@ -20,6 +20,7 @@
 //! A scanner starts at a row start. A [`Chain`] splits a stream of chunks at row ends, for parallel work.
 
 mod chain;
+mod scan;
 mod scanner;
 
 pub use chain::{Chain, Cut};

@@ -38,7 +38,7 @@ impl Failed {
     /// Prints the message and hints. Returns the exit code.
     pub(crate) fn report(&self) -> u8 {
         for line in std::iter::once(&self.message).chain(&self.hints) {
-            eprintln!("brc-timely: {}", printable::lines(line.as_bytes()));
+            embedding::message(format_args!("brc-timely: {}", printable::lines(line.as_bytes())));
         }
         self.code
     }

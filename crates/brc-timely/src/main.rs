@@ -15,7 +15,7 @@ use crate::connect::Connector;
 use crate::failure::Failed;
 use crate::hosts::Hosts;
 use crate::peers::{Peers, Work};
-use brc_cli::embedding::{OpenQuery, QueryCommand};
+use brc_cli::embedding::{OpenQuery, QueryCommand, message};
 use brc_compare::printable;
 use brc_encodings::turns_panics_into_errors;
 use brc_kernels::memory::Allocator;
@@ -168,7 +168,7 @@ fn run(args: Args) -> Result<(), Failed> {
     let panicking = Arc::clone(&peers);
     std::panic::set_hook(Box::new(move |panic| panicked(panic, &panicking)));
     if processes > 1 {
-        eprintln!("brc-timely: {processes} processes are connected, with {workers} workers each");
+        message(format_args!("brc-timely: {processes} processes are connected, with {workers} workers each"));
     }
     let job = job(&query, &peers, workers, processes).unwrap_or_else(|failed| peers.fail(failed));
     let plan = job.plan.clone();
@@ -178,7 +178,7 @@ fn run(args: Args) -> Result<(), Failed> {
         let answer = answer.unwrap_or_else(|error| peers.fail(error.into()));
         // All groups are here, so failures of other processes no longer matter.
         peers::claim();
-        query.print(&plan, answer).unwrap_or_else(|error| peers.end(error.into()));
+        query.print(&plan, answer).unwrap_or_else(|error| peers.fail(error.into()));
     } else {
         peers.wait_for_answer();
         peers::claim();

@@ -8,13 +8,13 @@ use crate::failure::Failed;
 use crate::frame;
 use crate::hosts::Hosts;
 use brc_encodings::{FileIdentity, remove_unfinished};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{park, sleep};
+use std::sync::{Arc, OnceLock};
+use std::thread::{ThreadId, current, park, sleep};
 use std::time::Duration;
 
 /// The maximum size of a notice in bytes; it may list many files.
@@ -26,7 +26,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time that the first process waits for the others after it has printed the result.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-static IS_ENDING: AtomicBool = AtomicBool::new(false);
+static ENDING: OnceLock<ThreadId> = OnceLock::new();
 
 /// The work of a process, which must be the same for all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +143,7 @@ impl Peers {
 
     fn send(&self, notice: &Notice) {
         for stream in &self.streams {
-            let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut stream = stream.lock();
             // If writing fails, the thread that listens to that process reports why.
             let _ = frame::write(&mut *stream, notice);
         }
@@ -151,7 +151,7 @@ impl Peers {
 
     /// The next event from another process.
     fn next_event(&self, timeout: Duration) -> Option<(usize, Event)> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(timeout).ok()
+        self.events.lock().recv_timeout(timeout).ok()
     }
 
     /// Checks that all processes do the same work.
@@ -193,11 +193,6 @@ impl Peers {
     /// Ends all processes with a failure of this one, unless it is already ending.
     pub(crate) fn fail(&self, failed: Failed) -> ! {
         claim();
-        self.end(failed)
-    }
-
-    /// Like [`Peers::fail`], if the end of the process is already [claimed](claim).
-    pub(crate) fn end(&self, failed: Failed) -> ! {
         let code = failed.report();
         self.send(&Notice::Failed(failed.of(&self.hosts.name(self.hosts.own))));
         exit(code)
@@ -216,12 +211,11 @@ impl Peers {
     }
 }
 
-/// Claims the end of the process for this thread. Never returns if another thread has claimed it.
+/// Claims the end of the process for this thread, once or several times. Never returns if another thread has claimed it.
 pub(crate) fn claim() {
-    if IS_ENDING.swap(true, SeqCst) {
-        loop {
-            park();
-        }
+    let own = current().id();
+    while *ENDING.get_or_init(|| own) != own {
+        park();
     }
 }
 

@@ -11,10 +11,11 @@ use brc_core::{
 use brc_testing::{Cell, all_types};
 use buren::Reader;
 use common::{holds, matching, open, options, random_table, write};
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A remote file that counts how often each byte is fetched. Fetched bytes are cached until they are forgotten.
 struct Remote {
@@ -28,7 +29,7 @@ impl ReadAt for Remote {
         let start = self.bytes.len().min(offset as usize);
         let end = self.bytes.len().min(start + buffer.len());
         buffer[..end - start].copy_from_slice(&self.bytes[start..end]);
-        let (mut fetches, mut held) = (self.fetches.lock().unwrap(), self.held.lock().unwrap());
+        let (mut fetches, mut held) = (self.fetches.lock(), self.held.lock());
         for place in start..end {
             fetches[place] += u32::from(!std::mem::replace(&mut held[place], true));
         }
@@ -36,7 +37,7 @@ impl ReadAt for Remote {
     }
 
     fn forget(&self, range: Range<u64>) {
-        self.held.lock().unwrap()[range.start as usize..range.end as usize].fill(false);
+        self.held.lock()[range.start as usize..range.end as usize].fill(false);
     }
 
     fn length(&self) -> std::io::Result<u64> {
@@ -209,7 +210,7 @@ proptest! {
         let bytes = write(&table, &[part], options("none", key), 0).unwrap();
         let (remote, fetches) = open_remote(&bytes);
         let reader = if is_remote { remote } else { open(&bytes).unwrap() };
-        fetches.lock().unwrap().fill(0);
+        fetches.lock().fill(0);
         let pick = |(column, (pick, [is_narrow, negated, is_pushed_down, is_pair])): (usize, &(prop::sample::Index, [bool; 4]))| {
             let column = column % table.columns.len();
             let next = (column + 1) % table.columns.len();
@@ -223,7 +224,7 @@ proptest! {
         let rejected = if order == Order::Original { rejected } else { 0 };
         conditions.push((Predicate::Constant(true), false));
         let (mut found, scanned) = scan(&reader, order, &conditions, &wanted[..columns.len()], rejected);
-        prop_assert!(fetches.lock().unwrap().iter().all(|&fetches| fetches <= 1), "each byte comes once");
+        prop_assert!(fetches.lock().iter().all(|&fetches| fetches <= 1), "each byte comes once");
         prop_assert_eq!(scanned.iter().map(Scanned::all_rows).sum::<u64>(), rows as u64);
         let all = Predicate::And(conditions.into_iter().map(|(predicate, _)| predicate).collect());
         let mut expected = matching(&table.columns, &all);
@@ -270,14 +271,14 @@ fn runs_of_remote_files_are_not_fetched_needlessly() {
     let readers = [open(&bytes).unwrap(), remote];
     let run = |projection: &[usize], narrow: bool| {
         readers.each_ref().map(|reader| {
-            fetches.lock().unwrap().fill(0);
+            fetches.lock().fill(0);
             let everything = ScanOptions::everything(reader.schema());
             let request = ScanOptions { order: Order::Any, projection: projection.to_vec(), ..everything };
             let conditions = [(condition(1, &table.columns[1][7], narrow), true)];
             let (mut rows, _) = scan_by(reader, request, &conditions, &[true; 3], 0);
             rows.sort();
             assert!(!rows.is_empty() && rows[0].len() == projection.len());
-            let fetches = fetches.lock().unwrap();
+            let fetches = fetches.lock();
             let fetched: Vec<_> = (0..fetches.len()).filter(|&place| fetches[place] > 0).collect();
             (rows, fetched.windows(2).map(|pair| pair[1] - pair[0]).max())
         })

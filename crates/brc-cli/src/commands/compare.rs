@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         arguments: compare_cell::arguments,
         before_files: interrupt::clean_up_when_killed_with,
     };
-    let comparison = brc_compare::compare(&args.request(), &host).map_err(reportable)?;
+    let comparison = brc_compare::compare(&args.request()?, &host).map_err(reportable)?;
     stdout::print(comparison.text(screen()).as_bytes())?;
     if let Some(reason) = comparison.not_kept().first() {
         anyhow::bail!("could not keep a file: {reason}");
@@ -139,10 +139,10 @@ fn reportable(error: brc_compare::Error) -> anyhow::Error {
 }
 
 impl Args {
-    fn request(&self) -> Request {
-        Request {
+    fn request(&self) -> brc_core::Result<Request> {
+        Ok(Request {
             files: self.files.clone(),
-            table: self.source.table_options(),
+            table: self.source.table_options()?,
             encodings: self.encodings(),
             compressions: self.compressions(),
             queries: if self.queries.is_empty() { vec![self.query.options()] } else { self.queries.clone() },
@@ -158,7 +158,7 @@ impl Args {
             keep: self.keep,
             force: self.force,
             command: command_line(),
-        }
+        })
     }
 
     fn encodings(&self) -> Vec<&'static dyn Encoding> {

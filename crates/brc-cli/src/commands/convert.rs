@@ -167,7 +167,7 @@ impl<'a> Conversion<'a> {
     /// Those of the options, the input and the output.
     pub(crate) fn begin(args: &'a Args) -> Result<Self, Error> {
         let to = encoding_of(args.output(), args.to)?;
-        let options = args.open_options();
+        let options = args.open_options()?;
         let files = expand(args.inputs())?;
         let target = if args.append { Appendable::open(args.output(), to)? } else { None };
         let has_types = !options.text.types.is_empty();
@@ -189,8 +189,8 @@ impl<'a> Conversion<'a> {
         let to = encoding_of(args.output(), args.to)?;
         let target = if args.append { Appendable::open(args.output(), to)? } else { None };
         let options = match &target {
-            Some(target) => appending::options(args.open_options(), target.schema(), &[]),
-            None => args.open_options(),
+            Some(target) => appending::options(args.open_options()?, target.schema(), &[]),
+            None => args.open_options()?,
         };
         let opened = args.source.open_input(input, &options)?;
         args.source.text.check([opened.encoding])?;
@@ -258,12 +258,9 @@ impl Args {
         self.paths.split_last().map_or(&[], |(_, inputs)| inputs)
     }
 
-    fn open_options(&self) -> OpenOptions {
-        OpenOptions {
-            keep_rejects: self.rejects.is_some(),
-            row_group_bytes: Some(self.row_group_bytes()),
-            ..self.source.open_options()
-        }
+    fn open_options(&self) -> Result<OpenOptions, Error> {
+        let row_group_bytes = Some(self.row_group_bytes());
+        Ok(OpenOptions { keep_rejects: self.rejects.is_some(), row_group_bytes, ..self.source.open_options()? })
     }
 
     fn row_group_bytes(&self) -> u64 {
@@ -313,6 +310,10 @@ fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
         return Err(Error::Usage(format!("{}: is also the output; choose a different rejects file", path.display())));
     }
     check_text_name(path)?;
+    if args.append && path.is_file() {
+        let reason = "already exists; with --append, --rejects needs a new file";
+        return Err(Error::Usage(format!("{}: {reason}", path.display())));
+    }
     let file = Output::create(path, &args.output_options(inputs))?;
     let log = RejectLog::to(file, args.max_rejects);
     let files = inputs.iter().filter(|input| !input.is_dir()).count();

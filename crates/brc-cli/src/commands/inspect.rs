@@ -5,6 +5,7 @@ use crate::failure::{SUCCESS, worst};
 use crate::inputs::expand;
 use crate::{describe, printable, quantity, stdout};
 use brc_core::{Error, decimal};
+use brc_encodings::folders::FoundFile;
 use brc_encodings::{Description, Fact};
 use std::path::{Path, PathBuf};
 
@@ -39,29 +40,40 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         stdout::print_names(&text)?;
         return Ok(SUCCESS);
     }
-    let (mut code, mut shown) = (None, Vec::new());
-    for file in &found {
-        match args.describe(&file.path) {
-            Ok(mut description) => {
-                let name = file.path.display().to_string();
-                description.file.insert(0, ("file", name.as_str().into()));
-                if !args.json {
-                    stdout::print_names(&[describe::text(&description), b"\n".to_vec()].concat())?;
-                }
-                shown.push(description);
-            }
-            Err(error) => code = worst(code, error),
-        }
+    let mut code = None;
+    if let Err(error) = args.print_all(&found, &mut code) {
+        code = worst(code, error);
     }
-    let text = if args.json { describe::json_array(&shown) } else { args.summary(found.len(), &shown) };
-    stdout::print_names(text.as_bytes())?;
     Ok(code.map_or(SUCCESS, |(code, _)| code))
 }
 
 impl Args {
+    /// Describes all files. `code` is that of the files described so far.
+    ///
+    /// # Errors
+    /// If standard output fails.
+    fn print_all(&self, found: &[FoundFile], code: &mut Option<(u8, bool)>) -> Result<(), Error> {
+        let mut shown = Vec::new();
+        for file in found {
+            match self.describe(&file.path) {
+                Ok(mut description) => {
+                    let name = file.path.display().to_string();
+                    description.file.insert(0, ("file", name.as_str().into()));
+                    if !self.json {
+                        stdout::print_names(&[describe::text(&description), b"\n".to_vec()].concat())?;
+                    }
+                    shown.push(description);
+                }
+                Err(error) => *code = worst(*code, error),
+            }
+        }
+        let text = if self.json { describe::json_array(&shown) } else { self.summary(found.len(), &shown) };
+        stdout::print_names(text.as_bytes())
+    }
+
     fn describe(&self, path: &Path) -> Result<Description, Error> {
         let (encoding, input) = self.source.input(path)?;
-        encoding.describe(input, &self.source.open_options())
+        encoding.describe(input, &self.source.open_options()?)
     }
 
     /// The totals of all files.

@@ -10,7 +10,7 @@ use crate::text_args::TextArgs;
 use crate::{changes, printable, stdout};
 use brc_core::{Progress, Schema, Table, current_schema, read_rows};
 use brc_encodings::folders::FoundFile;
-use brc_encodings::{Encoding, Input, OpenOptions, for_input, sniff_text, text};
+use brc_encodings::{Encoding, Input, OpenOptions, for_named_input, sniff_text, text};
 use brc_text::{Part, Sniffed};
 use std::path::{Path, PathBuf};
 
@@ -67,15 +67,19 @@ pub(crate) struct Detected {
 
 impl Detected {
     fn at(path: &Path, options: &OpenOptions) -> brc_core::Result<(Self, Input)> {
-        Self::of(Input::open(path)?, options)
+        Self::of(Input::open(path)?, None, options)
     }
 
-    /// Detects the encoding, compression and dialect of an open file.
+    /// Detects the encoding, unless it is named, and the compression and dialect of an open file.
     ///
     /// # Errors
     /// If its encoding cannot be determined.
-    pub(crate) fn of(mut input: Input, options: &OpenOptions) -> brc_core::Result<(Self, Input)> {
-        let encoding = for_input(&input)?;
+    pub(crate) fn of(
+        mut input: Input,
+        named: Option<&'static dyn Encoding>,
+        options: &OpenOptions,
+    ) -> brc_core::Result<(Self, Input)> {
+        let encoding = for_named_input(&input, named)?;
         let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, options)?) } else { None };
         let (compression, is_whole) = (input.compression.unwrap_or("none"), input.is_whole);
         Ok((Self { path: input.path.clone(), encoding, compression, sniffed, is_whole }, input))
@@ -109,12 +113,12 @@ impl Detected {
 const MAX_OTHERS: usize = 10;
 
 impl Args {
-    fn options(&self) -> OpenOptions {
-        OpenOptions { names: self.text.names(), text: self.text.options(), ..OpenOptions::default() }
+    fn options(&self) -> brc_core::Result<OpenOptions> {
+        Ok(OpenOptions { names: self.text.names(), text: self.text.options()?, ..OpenOptions::default() })
     }
 
     fn show_file(&self) -> anyhow::Result<()> {
-        let options = self.options();
+        let options = self.options()?;
         let (detected, input) = Detected::at(&self.file, &options)?;
         self.text.check([detected.encoding])?;
         let table = detected.encoding.open(input, &options);
@@ -127,7 +131,7 @@ impl Args {
             let notes = table.notes().into_iter().map(|note| format!("note: {}\n", printable::line(note.as_bytes())));
             stdout::print_names(notes.collect::<String>().as_bytes())?;
         }
-        if detected.sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
+        if detected.sniffed.is_some() && *table.schema() == Schema::one_brc() {
             stdout::print_names(note(ONE_BRC).as_bytes())?;
         }
         self.show_table(table.as_ref(), detected.is_whole)
@@ -135,7 +139,7 @@ impl Args {
 
     /// Shows the format of the first file, the files that differ from it, and the table of all files.
     fn show_files(&self, found: &[FoundFile]) -> anyhow::Result<()> {
-        let options = self.options();
+        let options = self.options()?;
         let detect = |file: &FoundFile| Detected::at(&file.path, &options).map(|(detected, _)| detected);
         let detected = found.iter().map(detect).collect::<brc_core::Result<Vec<_>>>()?;
         let is_whole = detected.iter().all(|file| file.is_whole);

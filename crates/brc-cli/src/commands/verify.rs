@@ -31,13 +31,24 @@ Examples:
   brc verify backup/*.buren
   brc verify backup/";
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+pub(crate) fn run(args: &Args) -> u8 {
     let mut code = None;
+    if let Err(error) = print_all(args, &mut code) {
+        code = worst(code, error);
+    }
+    code.map_or(SUCCESS, |(code, _)| code)
+}
+
+/// Verifies all files. `code` is that of the files verified so far.
+///
+/// # Errors
+/// If standard output fails.
+fn print_all(args: &Args, code: &mut Option<(u8, bool)>) -> Result<()> {
     for argument in &args.files {
         let files = match expand(std::slice::from_ref(argument)) {
             Ok(files) => files,
             Err(error) => {
-                code = worst(code, error);
+                *code = worst(*code, error);
                 continue;
             }
         };
@@ -48,14 +59,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
                     stdout::print_names(line.as_bytes())?;
                     sum.add(&verified);
                 }
-                Err(error) => code = worst(code, error),
+                Err(error) => *code = worst(*code, error),
             }
         }
         if files.iter().any(|file| file.path != *argument) {
             stdout::print_names(sum.line(argument, files.len() as u64).as_bytes())?;
         }
     }
-    Ok(code.map_or(SUCCESS, |(code, _)| code))
+    Ok(())
 }
 
 /// The totals of the undamaged files of a directory or pattern.
@@ -87,7 +98,7 @@ fn verify(args: &Args, file: &Path) -> Result<(String, Verified)> {
     let (encoding, input) = args.source.input(file)?;
     let total = input.length().map_or(Total::Unknown, Total::Bytes);
     let progress = Progress::default();
-    let options = args.source.open_options();
+    let options = args.source.open_options()?;
     let verified = watch(&progress, total, || encoding.verify(input, &options, args.threads.count(), &progress))?;
     changes::note_left_out(&progress);
     let (rows, size) = (decimal::counted(verified.rows, "row"), quantity::bytes(verified.bytes));

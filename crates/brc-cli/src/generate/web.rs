@@ -31,20 +31,20 @@ impl Letters {
         out.extend_from_slice(&letters[..count]);
     }
 
-    /// Appends the URL of a page, of 39 to 62 bytes.
+    /// Appends the URL of a page, of 41 to 64 bytes.
     #[inline]
     pub(super) fn url(&self, seed: u64, page: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(b"http://www.");
         self.write(mix(seed) ^ page, 12, out);
         out.extend_from_slice(b".com/");
-        self.write(mix(seed + 1) ^ page, 8 + (page % 24) as usize, out);
+        self.write(mix(seed.wrapping_add(1)) ^ page, 8 + (page % 24) as usize, out);
         out.extend_from_slice(b".html");
     }
 
     /// A word of 4 to 19 letters.
     pub(super) fn word(&self, seed: u64, word: u64) -> Vec<u8> {
         let mut out = Vec::new();
-        self.write(mix(seed + 2) ^ word, 4 + (word % 16) as usize, &mut out);
+        self.write(mix(seed.wrapping_add(2)) ^ word, 4 + (word % 16) as usize, &mut out);
         out
     }
 }

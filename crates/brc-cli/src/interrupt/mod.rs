@@ -15,9 +15,10 @@ pub(crate) use system::report_file_size_limit_as_error;
 
 use brc_core::interrupt;
 use brc_encodings::remove_directory;
+use parking_lot::Mutex;
 use std::path::Path;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// A function to run before a signal ends the process; they run in the order of registration.
 type CleanUp = Box<dyn FnOnce() + Send>;
@@ -44,7 +45,7 @@ pub(crate) fn clean_up_when_killed_with(directory: &Path) {
 /// Registers a function to run before a signal ends the process.
 pub(crate) fn before_end(clean_up: impl FnOnce() + Send + 'static) {
     static WATCHER: Once = Once::new();
-    clean_ups().push(Box::new(clean_up));
+    CLEAN_UPS.lock().push(Box::new(clean_up));
     WATCHER.call_once(watch);
 }
 
@@ -59,12 +60,8 @@ pub(crate) fn resume() {
     interrupt::clear();
 }
 
-fn clean_ups() -> MutexGuard<'static, Vec<CleanUp>> {
-    CLEAN_UPS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn watch() {
-    system::watch(ends_process, || std::mem::take(&mut *clean_ups()).into_iter().for_each(|clean_up| clean_up()));
+    system::watch(ends_process, || std::mem::take(&mut *CLEAN_UPS.lock()).into_iter().for_each(|clean_up| clean_up()));
 }
 
 /// Whether a signal ends the process rather than a statement.

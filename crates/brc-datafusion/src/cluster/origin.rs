@@ -4,11 +4,12 @@ use crate::table::{FileTable, Resources};
 use brc_cli::embedding::Files;
 use brc_core::{Error, Result, Schema};
 use brc_encodings::{FileIdentity, remote};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, absolute};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Paths and options of `brc query` for files. Local paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +99,7 @@ impl FileReference {
         self.check()?;
         let entry = cache_entry(self);
         // Tasks that start together open the table once.
-        let mut opened = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = entry.lock();
         if let Some(table) = &*opened {
             return Ok(table.clone());
         }
@@ -150,7 +151,7 @@ static OPENED: Mutex<VecDeque<(FileReference, CacheEntry)>> = Mutex::new(VecDequ
 const MAX_CACHED: usize = 32;
 
 fn cache_entry(reference: &FileReference) -> CacheEntry {
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = OPENED.lock();
     if let Some((_, entry)) = opened.iter().find(|(known, _)| known == reference) {
         return Arc::clone(entry);
     }

@@ -2,6 +2,7 @@
 
 use ballista_core::config::LogRotationPolicy;
 use ballista_core::error::BallistaError;
+use brc_cli::embedding::message;
 use std::future::Future;
 use std::io::stderr;
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ pub(crate) fn exit_code(program: &str, stack: usize, run: impl Future<Output = R
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{program}: {error}");
+            message(format_args!("{program}: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -23,10 +23,10 @@ impl Rows {
         let encoding = brc_encodings::for_input(&input)?;
         let schema = Some(Schema::one_brc());
         let table = encoding.open(input, &OpenOptions { schema, ..OpenOptions::default() })?;
-        let rows = std::sync::Mutex::new(Self::default());
+        let rows = parking_lot::Mutex::new(Self::default());
         let everything = ScanOptions::everything(table.schema());
         scan(table.as_ref(), &everything, 1, &Progress::default(), || Loader { rows: &rows, max_rows })?;
-        let mut rows = rows.into_inner().unwrap_or_default();
+        let mut rows = rows.into_inner();
         rows.codes.truncate(max_rows);
         rows.values.truncate(max_rows);
         Ok(rows)
@@ -58,7 +58,7 @@ pub(crate) fn add(groups: &mut Groups, name: &str, value: i64) {
 }
 
 struct Loader<'a> {
-    rows: &'a std::sync::Mutex<Rows>,
+    rows: &'a parking_lot::Mutex<Rows>,
     max_rows: usize,
 }
 
@@ -77,7 +77,7 @@ impl Sink for Loader<'_> {
         let strange = || Error::Usage("the table is not one of names and small numbers".to_owned());
         let [names, numbers] = batch.columns else { return Err(strange()) };
         let Data::Integers(values) = numbers.data else { return Err(strange()) };
-        let mut rows = self.rows.lock().map_err(|_| strange())?;
+        let mut rows = self.rows.lock();
         if rows.len() >= self.max_rows {
             return Ok(());
         }

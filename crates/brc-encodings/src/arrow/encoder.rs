@@ -14,8 +14,9 @@ use crate::columnar::part_rows::{PartColumn, PartRows, PartValues};
 use brc_core::{Batch, Dictionary, LogicalType, Part, PartEncoder, Result, Schema, Sink};
 use brc_kernels::interner::DictionaryBuilder;
 use crc_fast::{CrcAlgorithm, Digest};
+use parking_lot::RwLock;
 use std::ops::Range;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// Rows per record batch: few enough for a reader's caches.
 const BATCH_ROWS: usize = 64 << 10;
@@ -57,7 +58,7 @@ impl Encoder {
 
     /// The file's codes for each string column's own codes, if all values have one.
     fn known_codes(&self) -> Option<Vec<Vec<u32>>> {
-        let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
+        let codes = self.codes.read();
         let all = self.dictionaries().zip(codes.iter());
         all.map(|(own, file)| own.iter().map(|value| file.get(value)).collect()).collect()
     }

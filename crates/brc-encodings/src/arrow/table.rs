@@ -22,9 +22,10 @@ use brc_core::{
     Split, Table, ValueBounds,
 };
 use brc_kernels::interner::DictionaryBuilder;
+use parking_lot::Mutex;
 use std::mem::take;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The default size of a split in bytes, made of whole record batches.
 const SPLIT_BYTES: u64 = 16 << 20;
@@ -142,7 +143,7 @@ impl ArrowTable {
 
     /// The dictionary of a column, which is read only once.
     pub(super) fn dictionary(&self, column: usize, id: i64) -> Result<FileDictionary> {
-        let mut loaded = self.loaded[column].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.loaded[column].lock();
         if let Some(dictionary) = loaded.as_ref() {
             return Ok(dictionary.clone());
         }

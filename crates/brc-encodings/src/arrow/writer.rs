@@ -11,8 +11,9 @@ use crate::columnar::seal;
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
 use brc_kernels::interner::DictionaryBuilder;
+use parking_lot::RwLock;
 use std::any::Any;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
 
@@ -64,7 +65,7 @@ impl Writer {
 
     /// Assigns codes to the values of a part.
     fn give_codes(&self, own: &[Dictionary]) -> Result<Vec<Vec<u32>>> {
-        let mut file = self.codes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.codes.write();
         let mut all = Vec::new();
         for (own, file) in own.iter().zip(file.iter_mut()) {
             all.push(own.iter().map(|value| file.intern(value)).collect());
@@ -141,7 +142,7 @@ impl BatchWriter for Writer {
         let mut out = Vec::new();
         let mut dictionaries = Vec::new();
         let codes = Arc::clone(&self.codes);
-        let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
+        let codes = codes.read();
         for (id, strings) in codes.iter().enumerate() {
             let start = out.len();
             let mut block = write_dictionary(id, strings.dictionary(), self.codec, &mut out);

@@ -4,9 +4,10 @@
 //! are written alike, so the first row of one file decides for all.
 
 use brc_text::Sniffed;
+use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The first rows of the files of one table. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +25,7 @@ struct HeadersState {
 impl Headers {
     /// The sniffed dialect; the first row becomes the header if it equals the header of a different file.
     pub(super) fn decide(&self, path: &Path, sniffed: Sniffed) -> Sniffed {
-        let mut known = self.known();
+        let mut known = self.known.lock();
         if sniffed.dialect.header {
             known.headers.insert(sniffed.first_row.clone());
             return sniffed;
@@ -40,13 +41,9 @@ impl Headers {
     /// must be opened again.
     #[must_use]
     pub fn outdated(&self) -> Vec<PathBuf> {
-        let known = self.known();
+        let known = self.known.lock();
         let outdated = known.values.iter().filter(|(_, first_row)| known.headers.contains(first_row));
         outdated.map(|(path, _)| path.clone()).collect()
-    }
-
-    fn known(&self) -> MutexGuard<'_, HeadersState> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,9 +5,10 @@
 
 use brc_core::{LogicalType, Value};
 use brc_text::infer::Seen;
+use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The demands of the values seen so far on the types of their columns. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +40,7 @@ impl Inference {
 
     /// Merges the demands of values into those of the column with this name.
     pub(crate) fn learn(&self, column: &str, more: Seen) {
-        let mut columns = self.columns();
+        let mut columns = self.known.columns.lock();
         let known = columns.get(column).copied();
         let joined = known.map_or(more, |known| known.join(more));
         if known != Some(joined) {
@@ -51,7 +52,7 @@ impl Inference {
     /// Merges the demands of a sample into those of the column with this name, whose type is given. Returns all demands
     /// of that column.
     pub(crate) fn learn_given(&self, column: &str, more: Seen) -> Seen {
-        let mut columns = self.known.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut columns = self.known.given.lock();
         let known = columns.entry(column.to_owned()).or_insert(Seen::NOTHING);
         *known = known.join(more);
         *known
@@ -60,7 +61,7 @@ impl Inference {
     /// Everything that determines how values of given types are written. If it changes, files that were opened before
     /// are read differently.
     pub(crate) fn forms(&self) -> (HashMap<String, Seen>, Option<u8>) {
-        (self.known.given.lock().unwrap_or_else(PoisonError::into_inner).clone(), self.likely_decimal())
+        (self.known.given.lock().clone(), self.likely_decimal())
     }
 
     /// Counts a change of the columns other than a demand of values.
@@ -95,23 +96,19 @@ impl Inference {
         }
         let demand = |of: LogicalType| Seen::of_value(Value::Integer(0).to_text(of).as_bytes());
         let demand = logical_type.map_or(Seen::NOTHING, demand);
-        self.known.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(column.to_owned(), demand);
+        self.known.assumed.lock().insert(column.to_owned(), demand);
         self.touch();
         true
     }
 
     /// The demands on a column.
     pub(crate) fn of(&self, column: &str) -> Seen {
-        let assumed = self.known.assumed.lock().unwrap_or_else(PoisonError::into_inner).get(column).copied();
+        let assumed = self.known.assumed.lock().get(column).copied();
         self.of_values(column).join(assumed.unwrap_or(Seen::NOTHING))
     }
 
     /// The demands of the values of a column.
     fn of_values(&self, column: &str) -> Seen {
-        self.columns().get(column).copied().unwrap_or(Seen::NOTHING)
-    }
-
-    fn columns(&self) -> MutexGuard<'_, HashMap<String, Seen>> {
-        self.known.columns.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.columns.lock().get(column).copied().unwrap_or(Seen::NOTHING)
     }
 }

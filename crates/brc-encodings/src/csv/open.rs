@@ -113,6 +113,7 @@ fn format(syntax: Syntax, sniffed: &Sniffed, options: &OpenOptions) -> TextForma
         max_row: RowOptions::MAX_ROW,
         // Otherwise an option or a note says what they are.
         should_be_utf8: options.text.dialect.charset.is_none() && sniffed.is_utf8(),
+        checks_unread: !options.is_trusted,
         names: sniffed.names_comment.clone().filter(|_| options.names.is_none() && options.schema.is_none()),
         header: None,
     }

@@ -4,9 +4,7 @@ use super::source::SplitRows;
 use super::split_text::SplitText;
 use super::table::CsvTable;
 use crate::chunks::ReadCost;
-use brc_core::{
-    Batch, Column, Reject, Rejects, Result, RowFault, ScanError, Scanned, Scanner, Sink, SkippedLines, Split,
-};
+use brc_core::{Batch, Column, Reject, Rejects, Result, RowFault, ScanError, Scanned, Scanner, Sink, Split};
 use brc_text::rows::{self, Piece};
 use brc_text::typed::{BadRow, Output, TableParser};
 use std::time::{Duration, Instant};
@@ -42,8 +40,7 @@ impl Scanner for CsvScanner<'_> {
         let mut delivery = SplitOutput::new(table, location, sink);
         let text = if location.is_empty { &[][..] } else { buffer.as_slice() };
         let piece = Piece { text, skip: location.skip, last: location.last };
-        let rows::Scanned { lines, comments, renamings, blank, repeated_headers, .. } =
-            parser.parse(piece, &mut delivery)?;
+        let rows::Scanned { lines, skipped_lines, .. } = parser.parse(piece, &mut delivery)?;
         table.learn(&parser.seen());
         if parser.misfits() {
             return Err(ScanError::Widened);
@@ -53,7 +50,7 @@ impl Scanner for CsvScanner<'_> {
             rows: delivery.rows,
             rejects: delivery.rejects,
             lines: Some(lines),
-            skipped_lines: SkippedLines { comments, renamings, blank, repeated_headers, ..SkippedLines::default() },
+            skipped_lines,
             bytes: cost.bytes,
             read_time: cost.read_time,
             decompress_time: cost.decompress_time,

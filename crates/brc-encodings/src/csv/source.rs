@@ -17,11 +17,11 @@ use brc_core::{Error, ReadAt, Result};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Syntax, Transition};
 use brc_text::rows::{Chain, Cut, Piece, RowOptions, RowScanner};
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The source of the bytes.
@@ -110,7 +110,7 @@ impl Source {
 
     /// Lets the workers that wait for a split that cannot be read go on without it.
     fn break_off(&self) {
-        self.lock().broken = true;
+        self.order.lock().broken = true;
         self.turn.notify_all();
     }
 
@@ -121,7 +121,7 @@ impl Source {
         buffer: &mut SplitText,
         cost: &mut ReadCost,
     ) -> Result<Option<SplitRows>> {
-        let mut order = self.lock();
+        let mut order = self.order.lock();
         let known = |order: &Order| order.splits.get(index as usize).copied();
         if let Text::Stream(stream) = &self.text {
             loop {
@@ -137,7 +137,7 @@ impl Source {
                     drop(order);
                     return self.read_next(stream, [range(index), range(index + 1)], buffer, cost).map(Some);
                 }
-                order = self.wait(order);
+                self.turn.wait(&mut order);
             }
         }
         loop {
@@ -151,7 +151,7 @@ impl Source {
             // Usually this is the split itself; an earlier one that no worker has announced is scanned on the way.
             let next = (order.splits.len() as u64..=index).find(|next| !order.announced.contains(next));
             let Some(next) = next else {
-                order = self.wait(order);
+                self.turn.wait(&mut order);
                 continue;
             };
             order.announced.insert(next);
@@ -159,12 +159,12 @@ impl Source {
             buffer.clear();
             let bytes = range(next);
             self.read_and_follow(bytes.clone(), buffer, cost)?;
-            order = self.lock();
+            order = self.order.lock();
             while (order.splits.len() as u64) < next {
                 if order.broken {
                     return Ok(None);
                 }
-                order = self.wait(order);
+                self.turn.wait(&mut order);
             }
             let is_last = bytes.end >= self.length();
             self.chain(&mut order, bytes, is_last, buffer.transitions(), &[])?;
@@ -198,7 +198,7 @@ impl Source {
     ) -> Result<SplitRows> {
         let more = stream.next([&bytes, &following].map(length), buffer).map_err(read_error(&self.path))?;
         let read = buffer.as_slice().len() as u64;
-        let mut order = self.lock();
+        let mut order = self.order.lock();
         // The bytes before the first row were read to find the dialect.
         cost.bytes += read + if order.splits.is_empty() { self.body } else { 0 };
         buffer.prepend(&order.pending);
@@ -329,14 +329,6 @@ impl Source {
         let read = file.read_full_at(room, offset).map_err(Error::io(&self.path, "read"))?;
         cost.bytes += read as u64;
         if read == room.len() { Ok(read) } else { Err(cut_off(&self.path, offset + read as u64)) }
-    }
-
-    fn wait<'a>(&self, order: MutexGuard<'a, Order>) -> MutexGuard<'a, Order> {
-        self.turn.wait(order).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Order> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

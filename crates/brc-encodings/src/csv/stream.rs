@@ -6,9 +6,10 @@
 use super::split_text::{PORTION, SplitText};
 use crate::stream_copy::StreamCopy;
 use brc_kernels::structure::Syntax;
+use parking_lot::Mutex;
 use std::io::{Error, ErrorKind, Read, Result};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A stream, positioned at the first byte of the rows.
 pub(super) struct Stream {
@@ -47,7 +48,7 @@ impl Stream {
     /// I/O errors; nothing more is read then.
     pub(super) fn next(&self, [bytes, following]: [usize; 2], text: &mut SplitText) -> Result<bool> {
         let ended = || Error::other("nothing reads it any more");
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if let State::Unread(reader) = &mut *state {
             *state = reader.take().ok_or_else(ended)?.start(bytes)?;
         }

@@ -13,10 +13,11 @@ use brc_text::Form;
 use brc_text::form::GivenForms;
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::typed::{Changes, ColumnType, TableParser, TextFormat, fault_of};
+use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// The default size of splits in bytes.
 const SPLIT_BYTES: u64 = 2 << 20;
@@ -102,11 +103,11 @@ impl CsvTable {
     }
 
     pub(super) fn types(&self) -> Arc<Types> {
-        let types = Arc::clone(&self.types.read().unwrap_or_else(PoisonError::into_inner));
+        let types = Arc::clone(&self.types.read());
         if !self.is_inferred || types.version == self.inference.version() {
             return types;
         }
-        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        let mut types = self.types.write();
         // Only names could be invalid, and these were accepted when the table was opened.
         if let Ok(wider) = Types::new(&self.names, self.columns.clone(), &self.format, &self.inference) {
             *types = Arc::new(wider);
@@ -126,7 +127,7 @@ impl CsvTable {
     /// Records how many values of these columns of a split change their spelling.
     pub(super) fn keep_changes(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
         let found: Vec<&Changes> = parser.changes().collect();
-        let mut known = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.changes.lock();
         for &column in projection {
             let (key, changes) = ((split, column), found[column]);
             if *changes == Changes::default() {
@@ -242,15 +243,14 @@ impl Table for CsvTable {
             tokens.filter(|(column, tokens)| is_wanted(*column, *tokens)).collect();
         found.keys().for_each(|&column| self.inference.learn(&self.names[column], Seen::TEXT));
         let has_some = !found.is_empty();
-        self.nulls_as_text.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+        self.nulls_as_text.lock().extend(found);
         has_some
     }
 
     fn changes(&self) -> Vec<ColumnChanges> {
         let types = self.types();
         let mut sums = vec![ColumnChanges::default(); self.names.len()];
-        for ((_, column), (was_read_as, changes)) in self.changes.lock().unwrap_or_else(PoisonError::into_inner).iter()
-        {
+        for ((_, column), (was_read_as, changes)) in self.changes.lock().iter() {
             if *was_read_as == types.columns[*column].read_as() {
                 let sum = &mut sums[*column];
                 sum.altered += changes.altered;
@@ -260,7 +260,7 @@ impl Table for CsvTable {
                 sum.not_utf8 = sum.not_utf8.take().or_else(|| changes.not_utf8.clone());
             }
         }
-        for (&column, tokens) in self.nulls_as_text.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (&column, tokens) in self.nulls_as_text.lock().iter() {
             sums[column].nulls_are_text = true;
             sums[column].null_tokens.extend(tokens.iter());
         }

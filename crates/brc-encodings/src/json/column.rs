@@ -33,7 +33,7 @@ pub(super) enum ColumnValues {
     Integers(Vec<i64>),
     Wide(Vec<i128>),
     Floats(Vec<f64>),
-    /// A column outside the projection: not kept, and checked only if its type was given.
+    /// A column outside the projection: not kept, and [mostly](Kind::checks_unread) not checked.
     Skipped,
 }
 
@@ -82,7 +82,7 @@ impl JsonColumn {
 
     /// Whether any JSON value is accepted.
     pub(super) fn accepts_any_value(&self) -> bool {
-        !self.is_wanted() && self.kind.seen.is_some() && self.kind.logical_type.is_some()
+        !self.is_wanted() && !self.kind.checks_unread && self.kind.logical_type.is_some()
     }
 
     /// Whether the values are kept.

@@ -13,9 +13,10 @@ use crate::csv::Inference;
 use crate::text::BadRow;
 use brc_core::{Error, Field, LogicalType, Result, RowFault, Schema, UnsupportedColumn};
 use brc_text::infer::Seen;
+use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// The maximum number of inferred columns. If each object had different keys, nulls would fill the memory.
 const MAX_COLUMNS: usize = 1 << 16;
@@ -69,6 +70,8 @@ pub(super) struct Column {
     pub(super) nullable: bool,
     /// The demands of its values so far, if the type is inferred.
     pub(super) seen: Option<Seen>,
+    /// Whether values are checked even if they are not read.
+    pub(super) checks_unread: bool,
     /// Whether values other than strings are strings here, with their text.
     pub(super) takes_any: bool,
     /// Its position in the schema.
@@ -86,12 +89,14 @@ pub(super) struct ColumnEvidence {
 
 impl Column {
     /// A column of which nothing is known.
-    const UNKNOWN: Self = Self { logical_type: None, nullable: true, seen: None, takes_any: false, position: None };
+    const UNKNOWN: Self =
+        Self { logical_type: None, nullable: true, seen: None, checks_unread: false, takes_any: false, position: None };
 
     /// A column whose type is set.
     fn set(field: &Field, position: usize) -> Self {
         let Field { logical_type, nullable, .. } = *field;
-        Self { logical_type: Some(logical_type), nullable, seen: None, takes_any: true, position: Some(position) }
+        let (logical_type, position) = (Some(logical_type), Some(position));
+        Self { logical_type, nullable, checks_unread: true, takes_any: true, position, ..Self::UNKNOWN }
     }
 }
 
@@ -104,10 +109,14 @@ impl ColumnEvidence {
 
 impl Columns {
     /// The columns of a given schema.
-    pub(super) fn given(schema: Schema) -> Self {
+    pub(super) fn given(schema: Schema, checks_unread: bool) -> Self {
         let key = |field: &Field| Key { name: field.name.clone(), first: (0, 0), has_nulls: field.nullable };
         let columns: Vec<Key> = schema.fields().iter().map(key).collect();
-        let column = |(position, field): (usize, &Field)| Column { takes_any: false, ..Column::set(field, position) };
+        let column = |(position, field): (usize, &Field)| Column {
+            checks_unread,
+            takes_any: false,
+            ..Column::set(field, position)
+        };
         let numbers = numbers(&columns);
         let types = Arc::new(Types {
             version: 0,
@@ -159,11 +168,11 @@ impl Columns {
 
     /// The columns as currently known.
     pub(super) fn types(&self) -> Arc<Types> {
-        let types = Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner).types);
+        let types = Arc::clone(&self.known.read().types);
         if !self.is_inferred() || types.version == self.inference.version() {
             return types;
         }
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         if let Some(types) = Types::inferred(&known.columns, &known.numbers, &self.typed, &self.inference) {
             known.types = Arc::new(types);
         }
@@ -189,7 +198,7 @@ impl Columns {
     /// # Errors
     /// If there are too many columns now.
     pub(super) fn learn(&self, learned: &[ColumnEvidence], others: Vec<(String, ColumnEvidence)>) -> Result<()> {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         let ColumnsState { columns, numbers, .. } = &mut *known;
         let mut is_new = false;
         for (key, learned) in columns.iter_mut().zip(learned) {

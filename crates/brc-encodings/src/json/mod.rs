@@ -79,7 +79,7 @@ impl Encoding for Json {
         }
         let objects = ObjectLayout::of(&mut input)?;
         let columns = match &options.schema {
-            Some(schema) => Columns::given(schema.clone()),
+            Some(schema) => Columns::given(schema.clone(), !options.is_trusted),
             None => {
                 let mut found = sample::columns(&mut input, objects)?;
                 found.name_columns(&options.names_of_others);

@@ -7,7 +7,8 @@ use super::value;
 use crate::tally::Tally;
 use crate::text::{Piece, RowParser, SharedTallies, Tallies, TextDelivery, first_line};
 use brc_core::{ScanError, TextPlace};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// Reads rows for the kinds of their values alone. Malformed rows are skipped.
 pub(super) struct Tallying {
@@ -40,7 +41,7 @@ impl Tallying {
     }
 
     fn row(&self, line: &[u8], place: TextPlace) {
-        let mut tallies = self.tallies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tallies = self.tallies.lock();
         for member in self.members.iter().filter(|member| member.kind != ValueKind::Null) {
             let Ok(key) = key_of(line, &member.key) else { continue };
             if let Some(column) = self.keys.iter().position(|known| *known == key) {
@@ -55,7 +56,7 @@ impl Tallying {
 impl RowParser for Tallying {
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut TextDelivery<'_>) -> Result<(), ScanError> {
         let whole = piece.window.text();
-        let before = self.tallies.lock().unwrap_or_else(PoisonError::into_inner).lines;
+        let before = self.tallies.lock().lines;
         let mut at = 0;
         while at < whole.len() && self.rows > 0 {
             let (line, length) = first_line(&whole[at..]);

@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// The values of a line, as [`testing::read`] shows them; none for an empty line.
 fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRow> {
-    let types = Columns::given(schema.clone()).types();
+    let types = Columns::given(schema.clone(), true).types();
     if line.iter().all(|byte| syntax::is_space(*byte)) {
         return Ok(Vec::new());
     }
@@ -67,7 +67,7 @@ fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
 
 /// The columns of a schema with a projection.
 fn columns_of(schema: &Schema, projection: &[usize]) -> Vec<JsonColumn> {
-    let types = Columns::given(schema.clone()).types();
+    let types = Columns::given(schema.clone(), true).types();
     let column =
         |(number, kind): (usize, &columns::Column)| JsonColumn::new(*kind, projection.contains(&number), false);
     types.columns.iter().enumerate().map(column).collect()
@@ -77,7 +77,7 @@ fn columns_of(schema: &Schema, projection: &[usize]) -> Vec<JsonColumn> {
 fn shaped(like: &[u8], text: &[u8], schema: &Schema, projection: &[usize]) -> Option<(usize, Vec<String>)> {
     let mut columns = columns_of(schema, projection);
     let (mut row, mut shapes) = (Row::default(), Shapes::default());
-    let types = Columns::given(schema.clone()).types();
+    let types = Columns::given(schema.clone(), true).types();
     row.read(like, (0, 0), &types, false).unwrap();
     shapes.learn(like, &row.members, &row.numbers, &columns);
     let length = shapes.read(text, &mut columns, 0)?;
@@ -195,7 +195,7 @@ fn malformed_rows_report_error_and_column() {
         (b"{\"station\":\"a\",\"temperature\":1e18}", Some(1), "number '1e18' does not fit 64 bits"),
     ];
     let schema = Schema::one_brc();
-    let objects = Objects { columns: Arc::new(Columns::given(schema.clone())) };
+    let objects = Objects { columns: Arc::new(Columns::given(schema.clone(), true)) };
     for (line, column, message) in cases {
         let context = line.escape_ascii();
         let (found, fault) = objects.explain(line, &schema).unwrap();

@@ -4,10 +4,10 @@
 //! border, and then pass on the result in order. A worker that needs a split which no worker has claimed parses it
 //! itself: splits may be scanned in any order, and more than once.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeSet;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The number of times a worker polls for the previous split before it sleeps. A split takes less time than a wakeup.
 const POLLS: u32 = 4000;
@@ -43,13 +43,9 @@ impl Chain {
         Self { state: Mutex::new(state), changed: Condvar::new(), known: AtomicU64::new(1) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Claims a split for the caller, until the claim is dropped or its end is reported.
     pub(super) fn claim(&self, split: u64) -> Claim<'_> {
-        self.lock().working.insert(split);
+        self.state.lock().working.insert(split);
         Claim { chain: self, split }
     }
 
@@ -64,21 +60,21 @@ impl Chain {
     ) -> Result<SplitStart, E> {
         let is_unknown = || self.known.load(Ordering::Acquire) <= split;
         (0..POLLS).take_while(|_| is_unknown()).for_each(|_| spin_loop());
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if let Some(start) = usize::try_from(split).ok().and_then(|split| state.known.get(split)) {
                 return Ok(*start);
             }
             let (last, start) = (state.known.len() as u64 - 1, state.known[state.known.len() - 1]);
             if state.working.contains(&last) {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.changed.wait(&mut state);
                 continue;
             }
             drop(state);
             let claim = self.claim(last);
             let end = read(last, start)?;
             claim.ends(end);
-            state = self.lock();
+            state = self.state.lock();
         }
     }
 }
@@ -92,7 +88,7 @@ pub(super) struct Claim<'c> {
 impl Claim<'_> {
     /// Reports the start of the next split.
     pub(super) fn ends(self, next: SplitStart) {
-        let mut state = self.chain.lock();
+        let mut state = self.chain.state.lock();
         if state.known.len() as u64 == self.split + 1 {
             state.known.push(next);
             self.chain.known.store(state.known.len() as u64, Ordering::Release);
@@ -102,7 +98,7 @@ impl Claim<'_> {
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.chain.lock().working.remove(&self.split);
+        self.chain.state.lock().working.remove(&self.split);
         self.chain.changed.notify_all();
     }
 }

@@ -18,7 +18,8 @@ use crate::tally::Tally;
 use brc_core::{LogicalType, Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 use brc_text::rows::RowOptions;
 use memchr::memchr;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 pub(crate) use pieces::Piece;
 pub(crate) use reline::{Newlines, Notes, Reline, RelineFault, Relines};

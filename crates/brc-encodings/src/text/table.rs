@@ -18,7 +18,7 @@ use brc_core::{
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The default size of splits in bytes: small, so that all threads end at nearly the same time.
 const SPLIT_BYTES: u64 = 2 << 20;
@@ -109,11 +109,10 @@ impl TextTable {
         }
         let Some((parser, tallies)) = self.layout.tallying(columns, rows) else { return Vec::new() };
         let options = ScanOptions { projection: Vec::new(), ..ScanOptions::everything(&self.schema) };
-        let locked = || tallies.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scanner = TextScanner::with(self, &options, self.pieces(), parser);
         for split in (0..).map_while(|index| self.split(index)) {
             match scanner.scan(&split, &mut Nothing) {
-                Ok(Some(scanned)) => locked().lines += scanned.lines.unwrap_or_default(),
+                Ok(Some(scanned)) => tallies.lock().lines += scanned.lines.unwrap_or_default(),
                 Ok(None) => break,
                 Err(_) => return Vec::new(),
             }
@@ -121,7 +120,7 @@ impl TextTable {
                 break;
             }
         }
-        std::mem::take(&mut locked().columns)
+        std::mem::take(&mut tallies.lock().columns)
     }
 
     fn of(path: PathBuf, text: Text, schema: Schema, layout: Box<dyn LineLayout>, options: &OpenOptions) -> Self {

@@ -1,7 +1,7 @@
 //! Maps split numbers of the union to splits of its tables.
 
 use brc_core::{Split, Table};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 /// Numbers the splits of tables as they are requested.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(super) struct SplitLocation {
 impl Numbering {
     /// The split with the given number; `None` after the last split of all tables.
     pub(super) fn find(&self, index: u64, tables: &[Box<dyn Table>]) -> Option<SplitLocation> {
-        let mut ends = self.lock();
+        let mut ends = self.0.lock();
         while ends.ends.last().is_none_or(|&end| end <= index) {
             let open = tables.get(ends.ends.len())?;
             if ends.first_of_open() + ends.known > index {
@@ -48,14 +48,10 @@ impl Numbering {
 
     /// Records the end of a stream: later split numbers belong to the next table.
     pub(super) fn ended(&self, table: usize) {
-        let mut ends = self.lock();
+        let mut ends = self.0.lock();
         if ends.ends.len() == table {
             ends.close();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Ends> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

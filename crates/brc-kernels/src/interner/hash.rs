@@ -5,7 +5,8 @@ use super::{LONGEST, PADDING, SHORT};
 use crate::cpu::Level;
 
 /// Sixteen bytes that represent a name, as two little-endian words. A short name is its own key, padded; the key of a
-/// longer name is a digest whose first byte is [`PADDING`], so that no short name has the same key.
+/// longer name is a digest whose first byte is [`PADDING`], so that no short name has the same key, and whose second
+/// byte is not, so that no free slot has it.
 pub(crate) type Key = [u64; 2];
 
 /// The key of a free slot, which no name has.
@@ -50,8 +51,8 @@ impl HashKind {
             Self::Aes => {
                 let mut padded = [0; LONGEST];
                 padded[..name.len()].copy_from_slice(name);
-                // SAFETY: `Aes` is chosen only if the level has AES instructions.
-                unsafe { aes::digest(&padded) }
+                // SAFETY: `Aes` is chosen only if the level has AVX2 and AES instructions.
+                unsafe { aes::digest(&padded, name.len()) }
             }
             Self::Multiply => multiplied(name),
         }
@@ -90,10 +91,10 @@ pub(crate) fn multiplied(name: &[u8]) -> Key {
     marked([state[0], state[1]])
 }
 
-/// Sets the first byte of a digest to [`PADDING`], so that no short name equals it.
+/// Sets the first byte of a digest to [`PADDING`] and the second to 0, so that no short name equals it, nor [`NO_KEY`].
 #[inline(always)]
-fn marked(digest: Key) -> Key {
-    [digest[0] & !0xff | PADDING as u64, digest[1]]
+pub(super) fn marked(digest: Key) -> Key {
+    [digest[0] & !0xffff | PADDING as u64, digest[1]]
 }
 
 /// Whether two names are equal; the second must have at least sixteen bytes, and at most [`LONGEST`]. Of up to 64 bytes,
@@ -176,24 +177,14 @@ pub(crate) mod aes {
         _mm_cvtsi128_si32(mixed) as u32
     }
 
-    /// The digest of a name padded with zeros: eight parts of sixteen bytes, the last four mixed into the first four,
-    /// and these into one. It is not keyed, so names with equal digests can be constructed.
+    /// The digest of a name that is padded with zeros, and longer than 16 bytes.
     ///
     /// # Safety
-    /// The processor has AES instructions.
-    #[target_feature(enable = "aes")]
-    pub(super) unsafe fn digest(name: &[u8; LONGEST]) -> Key {
-        let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
-        // SAFETY: a part has sixteen readable bytes.
-        let part = |at: usize| unsafe { _mm_loadu_si128(name[16 * at..].as_ptr().cast()) };
-        let four = [0, 1, 2, 3].map(|at| {
-            let first = _mm_aesenc_si128(part(at), round);
-            _mm_aesenc_si128(_mm_aesenc_si128(first, part(at + 4)), round)
-        });
-        let two = [_mm_aesenc_si128(four[0], four[2]), _mm_aesenc_si128(four[1], four[3])];
-        let one = _mm_aesenc_si128(_mm_aesenc_si128(two[0], two[1]), round);
-        let words = [_mm_cvtsi128_si64(one), _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one))];
-        marked([words[0] as u64, words[1] as u64])
+    /// The processor has AVX2 and AES instructions.
+    #[target_feature(enable = "avx2,aes")]
+    pub(super) unsafe fn digest(padded: &[u8; LONGEST], length: usize) -> Key {
+        // SAFETY: as many bytes are readable as the longest name has.
+        unsafe { digest_in_text(padded.as_ptr(), length) }
     }
 
     /// Ones followed by zeros; the masks of sixteen bytes of short names are within one cache line.
@@ -221,7 +212,9 @@ pub(crate) mod aes {
         INSIDE.0.as_ptr().wrapping_add(Inside::ONES - length)
     }
 
-    /// The same for a name that is followed by readable bytes.
+    /// The digest of a name that is followed by readable bytes: of eight parts of sixteen bytes, padded with zeros, the
+    /// last four are mixed into the first four, and these into one. It is not keyed, so names with equal digests can be
+    /// constructed.
     ///
     /// # Safety
     /// The processor has AVX and AES instructions. The name is longer than 16 bytes and at most [`LONGEST`];
@@ -315,7 +308,7 @@ pub(crate) mod aes {
         let four = _mm512_aesenc_epi128(_mm512_aesenc_epi128(_mm512_aesenc_epi128(first, rounds), second), rounds);
         let two = _mm256_aesenc_epi128(_mm512_castsi512_si256(four), _mm512_extracti64x4_epi64::<1>(four));
         let one = _mm_aesenc_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256::<1>(two));
-        let unmarked = _mm_andnot_si128(_mm_cvtsi32_si128(0xff), _mm_aesenc_si128(one, round));
+        let unmarked = _mm_andnot_si128(_mm_cvtsi32_si128(0xffff), _mm_aesenc_si128(one, round));
         _mm_or_si128(unmarked, _mm_cvtsi32_si128(PADDING.into()))
     }
 

@@ -29,7 +29,7 @@ impl Found {
             for (run, cursor) in cursors.iter_mut().enumerate() {
                 let own = masks[run % MAX_RUNS][index];
                 let count = own.count_ones();
-                if count > cursor.end - cursor.next {
+                if count > cursor.end.saturating_sub(cursor.next) {
                     return false;
                 }
                 (of_word.own[run % MAX_RUNS], of_word.first[run % MAX_RUNS]) = (own, cursor.next);

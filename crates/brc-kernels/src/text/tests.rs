@@ -156,6 +156,17 @@ fn names_with_equal_digests() {
     check(&text);
 }
 
+/// The first name loses its slot when the table grows, before it has a state.
+#[test]
+fn a_name_that_loses_its_slot() {
+    for level in Level::available() {
+        let names = crate::interner::tests::names_of_which_the_first_loses_its_slot(level);
+        let rows = |names: &[Vec<u8>]| names.iter().flat_map(|name| [name, b";1.5\n".as_slice()].concat()).collect();
+        let all: Vec<u8> = rows(&names);
+        check(&[all, rows(&names[..1]), b"x;2.5\n".to_vec(), rows(&names[..1])].concat());
+    }
+}
+
 /// A short name that equals the digest of a long one, except for its first byte, is not confused with it.
 #[test]
 fn names_that_are_digests_of_others() {

@@ -9,17 +9,6 @@ import tempfile
 from . import _brc
 
 
-def _words(options):
-    for name, value in options.items():
-        option = "--" + name.replace("_", "-")
-        if value is True:
-            yield option
-        elif isinstance(value, (list, tuple)):
-            yield f"{option}={','.join(map(str, value))}"
-        elif value is not None and value is not False:
-            yield f"{option}={value}"
-
-
 def _failure(code, message):
     """The error message of the program as an exception."""
     message = message.strip().removeprefix("brc: ").removeprefix("error: ")
@@ -41,7 +30,7 @@ def compare(*paths, out=None, **options):
     """
     with tempfile.TemporaryDirectory() as temporary:
         directory = os.fspath(out) if out is not None else os.path.join(temporary, "comparison")
-        words = [*_words(options), f"--out={directory}", "--", *map(os.fspath, paths)]
+        words = [*_brc.option_words(**options), f"--out={directory}", "--", *map(os.fspath, paths)]
         command = [sys.executable, "-m", "brc", "compare", *words]
         ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
         results = os.path.join(directory, "results.csv")

@@ -12,10 +12,10 @@ use crate::plan::Plan;
 use crate::runtime::parallel;
 use crate::values::cells::Cells;
 use brc_core::{Dictionary, Result};
+use parking_lot::Mutex;
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 /// The number of rows per block: their columns stay in the cache until they are printed.
 const AT_A_TIME: usize = 1 << 12;
@@ -154,7 +154,7 @@ impl KeyOrder {
     pub(crate) fn part(&self, plan: &Plan, number: usize) -> Result<Part> {
         let groups = match self.are_distinct.load(Relaxed) {
             true => {
-                let lock = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+                let lock = || self.spare.lock();
                 let mut sorted = lock().pop().unwrap_or_default();
                 let groups = self.partitioned.group_sorted(plan, number, &mut sorted);
                 lock().push(sorted);
@@ -218,7 +218,7 @@ impl Part {
         starts.push(shared.groups());
         let own: Vec<_> = own.into_iter().map(|part| Mutex::new(Some(part.partial))).collect();
         let part = |number: usize| {
-            let groups = own[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let groups = own[number].lock().take();
             let others: Vec<u32> = (starts[number] as u32..starts[number + 1] as u32).collect();
             let others = (!others.is_empty()).then(|| shared.prepared(&others));
             groups.map(|groups| Self::of(plan, groups, others)).transpose()

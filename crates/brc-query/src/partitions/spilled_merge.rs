@@ -11,8 +11,8 @@ use crate::runtime::memory::Gauge;
 use crate::runtime::parallel;
 use crate::values::error::EvalError;
 use brc_core::{Error, Result};
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 /// What a part came to.
 enum Grouped {
@@ -31,7 +31,7 @@ pub(crate) fn merge_spilled<T: Send>(
 ) -> Result<Vec<T>> {
     let parts: Vec<_> = parts.into_vec().into_iter().map(Mutex::new).collect();
     let one = |number: usize| -> Result<Vec<T>> {
-        let mut part = parts[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut part = parts[number].lock();
         let (part, is_encoded) = (std::mem::take(&mut part.0), part.1);
         let scatter_plan = if is_encoded { partitioning.scatter_plan() } else { None };
         let mut found = Vec::new();

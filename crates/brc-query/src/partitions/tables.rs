@@ -15,8 +15,9 @@ use crate::keys::encoding::{EncodedKeys, KeyEncoding};
 use crate::keys::group_keys::GroupKeys;
 use crate::plan::Plan;
 use crate::values::error::BatchError;
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 /// Records that have this many words are grouped, unless limits say otherwise: they fit the largest caches.
 pub(super) const MIN_WORDS_TO_GROUP: usize = 1 << 21;
@@ -141,11 +142,7 @@ impl Tables {
         most: usize,
         reader: &mut Reader<'_>,
     ) -> Result<(), BatchError> {
-        let mut table = match self.of_partitions[partition].try_lock() {
-            Ok(table) => table,
-            Err(TryLockError::Poisoned(table)) => table.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
-        };
+        let Some(mut table) = self.of_partitions[partition].try_lock() else { return Ok(()) };
         if records.are_none_of(partition) {
             return Ok(());
         }
@@ -166,7 +163,7 @@ impl Tables {
 
     /// The groups of each partition; none are left.
     pub(super) fn take_all(&self) -> impl Iterator<Item = Option<PartitionTable>> {
-        self.of_partitions.iter().map(|table| table.lock().unwrap_or_else(PoisonError::into_inner).take())
+        self.of_partitions.iter().map(|table| table.lock().take())
     }
 }
 

@@ -11,9 +11,10 @@ use crate::values::cells::Cells;
 use crate::values::selection::row_numbers;
 use brc_core::{Batch, Conjunct, Error, Progress, Result, Scanned, Schema, Sink, Split, Table, Worker, scan};
 use brc_kernels::filter::valid_bits;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The answer to a query that neither groups nor sorts, given the number of rows to read at most, with those of the
 /// offset.
@@ -33,7 +34,7 @@ pub(crate) fn first(plan: &Plan, most: u64, table: &dyn Table, threads: usize, p
         let new_worker = || Collector::new(plan, &wanted, table, &found);
         scan(table, &options, threads, progress, new_worker)?;
     }
-    let Found { chunks, totals } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Found { chunks, totals } = found.into_inner();
     let mut cells = no_cells(plan);
     let (mut skipped_rows, mut rows) = (offset, 0);
     for chunk in chunks.into_values() {
@@ -188,7 +189,7 @@ impl<'a> Collector<'a> {
     /// Hands over the rows of the split. Returns whether there are enough rows now.
     fn hand_over(&mut self) -> bool {
         let chunk = std::mem::replace(&mut self.chunk, Chunk::new(self.selector.plan(), 0));
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.lock();
         found.chunks.entry(self.split).or_insert(chunk);
         found.forget(self.wanted.rows.start);
         found.first_rows() >= self.wanted.rows.end
@@ -259,7 +260,7 @@ impl Worker for Collector<'_> {
     }
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).totals.add(&ScanTotals::from(&scanned));
+        self.found.lock().totals.add(&ScanTotals::from(&scanned));
         self.read = RowsRead::default();
         if self.hand_over() { Err(Error::Stopped) } else { Ok(()) }
     }
@@ -271,7 +272,7 @@ impl Worker for Collector<'_> {
     fn split_failed(&mut self, _: &Split) {
         if self.chunk.rows >= self.most && self.read.rows > 0 {
             let totals = ScanTotals { unfinished_splits: 1, rows: self.read.rows, ..ScanTotals::default() };
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).totals.add(&totals);
+            self.found.lock().totals.add(&totals);
         }
         self.hand_over();
     }

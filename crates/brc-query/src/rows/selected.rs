@@ -8,8 +8,9 @@ use crate::plan::Plan;
 use crate::scan::selector::{Selector, takes_wanted_rows};
 use crate::scan::totals::ScanTotals;
 use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table, TableFile};
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The rows that a query selects from a table, in the table's order.
 pub struct SelectedRows<'a> {
@@ -57,7 +58,7 @@ impl SelectedRows<'_> {
     /// What all scans so far did.
     #[must_use]
     pub fn totals(&self) -> ScanTotals {
-        self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.totals.lock().clone()
     }
 }
 
@@ -121,7 +122,7 @@ impl Scanner for SelectedScanner<'_> {
         };
         let rows = selecting.rows;
         Ok(scanned.map(|mut scanned| {
-            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(&ScanTotals::from(&scanned));
+            self.totals.lock().add(&ScanTotals::from(&scanned));
             scanned.skipped_rows += scanned.rows - rows;
             scanned.rows = rows;
             scanned

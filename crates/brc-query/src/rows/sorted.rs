@@ -25,7 +25,7 @@ use crate::values::view::View;
 use brc_core::{
     Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Sink, Split, Table, Value, Worker, scan,
 };
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Instant;
 
 /// A worker keeps at least this many rows before it drops some of them.
@@ -106,7 +106,7 @@ impl SortedRows<'_> {
         } else {
             let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
             let run = |number: usize| {
-                let part = parts[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+                let part = parts[number].lock().take();
                 part.map_or(Ok(Vec::new()), |part| part.into_run(&sorter))
             };
             runs.extend(parallel::try_map(parts.len(), threads, run)?);

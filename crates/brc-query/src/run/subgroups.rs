@@ -8,7 +8,7 @@ use crate::partitions::{self, Partitioning};
 use crate::plan::Plan;
 use crate::values::error::EvalError;
 use brc_core::{Progress, Result, Table};
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Instant;
 
 /// Memory is not checked before there are this many groups.
@@ -37,18 +37,18 @@ impl Subgroups<'_> {
         let start = Instant::now();
         let merged = Mutex::new(Vec::new());
         let add = |subgroups: Partial| -> Result<bool> {
-            let known = merged.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let known = merged.lock().pop();
             let mut groups = known.unwrap_or_else(&no_groups);
             merge(&mut groups, &subgroups).map_err(|fault| fault.error(table.path()))?;
             let are_many = groups.groups() > MIN_GROUPS_TO_CHECK;
-            merged.lock().unwrap_or_else(PoisonError::into_inner).push(groups);
+            merged.lock().push(groups);
             Ok(are_many && memory.is_short())
         };
         if self.each_part(table, found, partitioning, add)? {
             return Ok(None);
         }
         let mut groups = no_groups();
-        for other in merged.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for other in merged.into_inner() {
             groups.merge(other)?;
         }
         groups.prepare(threads);

@@ -2,8 +2,8 @@
 
 use brc_core::workers::run_workers;
 use brc_core::{Result, interrupt};
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 /// The results of `of` for the numbers below `count`, in order, or the error of the lowest number that fails.
 pub(crate) fn map<T: Send, E: Send>(
@@ -45,7 +45,7 @@ pub(crate) fn for_each<T: Send>(all: &mut [T], threads: usize, with: impl Fn(&mu
     let next = Mutex::new(all.iter_mut());
     let one = || {
         loop {
-            let Some(it) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { return };
+            let Some(it) = next.lock().next() else { return };
             with(it);
         }
     };

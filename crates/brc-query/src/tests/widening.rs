@@ -6,7 +6,8 @@ use brc_core::{
     Split, Table, Value,
 };
 use brc_testing::FunctionTable;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 const TYPES: [&str; 3] = ["x:int not null", "x:decimal(18,1) not null", "x:decimal(18,1)"];
 
@@ -18,7 +19,7 @@ fn inferred(tenths: &'static [Option<i64>], restless: bool) -> impl Table {
     let now = Arc::new(Mutex::new(0));
     let inferred = {
         let (now, schemas) = (Arc::clone(&now), schemas.clone());
-        move || Arc::clone(&schemas[*now.lock().unwrap()])
+        move || Arc::clone(&schemas[*now.lock()])
     };
     let deliver = move |split: &Split, _: &ScanOptions, sink: &mut dyn Sink| {
         let value = tenths[split.index as usize];
@@ -28,7 +29,7 @@ fn inferred(tenths: &'static [Option<i64>], restless: bool) -> impl Table {
             None => 2,
         };
         let known = {
-            let mut now = now.lock().unwrap();
+            let mut now = now.lock();
             if needed > *now {
                 *now = needed;
                 return Err(ScanError::Widened);

@@ -1,10 +1,11 @@
 //! A local web server for tests, with a single file and scripted faults.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A fault in the response to a request.
@@ -71,12 +72,12 @@ impl Server {
 
     /// Sets the faults of the next responses, in order.
     pub(super) fn script(&self, faults: &[Fault]) {
-        *self.shared.faults.lock().unwrap() = faults.iter().copied().collect();
+        *self.shared.faults.lock() = faults.iter().copied().collect();
     }
 
     /// All requests so far, with lower-case headers.
     pub(super) fn requests(&self) -> Vec<String> {
-        self.shared.requests.lock().unwrap().clone()
+        self.shared.requests.lock().clone()
     }
 }
 
@@ -88,8 +89,8 @@ impl Shared {
         for line in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
             request += &format!("\n{}", line.to_ascii_lowercase());
         }
-        self.requests.lock().unwrap().push(request.clone());
-        let fault = self.faults.lock().unwrap().pop_front();
+        self.requests.lock().push(request.clone());
+        let fault = self.faults.lock().pop_front();
         let range = range(&request, self.content.len() as u64);
         self.send(stream, range, fault).ok()
     }

@@ -82,6 +82,14 @@ impl ColumnType {
         }
     }
 
+    /// Whether some values are bad.
+    fn may_have_bad_values(&self) -> bool {
+        match self {
+            Self::Fixed { logical_type, nullable, .. } => *logical_type != LogicalType::String || !nullable,
+            Self::Inferred { .. } => false,
+        }
+    }
+
     /// Whether the column is nullable.
     #[must_use]
     pub fn nullable(&self) -> bool {
@@ -109,6 +117,8 @@ pub struct TextFormat {
     pub max_row: usize,
     /// Whether [`Changes`] tell of strings that are not UTF-8.
     pub should_be_utf8: bool,
+    /// Whether values of set types are checked even if they are not read.
+    pub checks_unread: bool,
     /// See [`RowOptions::names`].
     pub names: Option<Vec<u8>>,
     /// See [`RowOptions::header`].
@@ -193,8 +203,9 @@ impl TableParser {
     /// Creates a parser of a table of these columns, which delivers those of the projection.
     #[must_use]
     pub fn new(format: TextFormat, columns: &[ColumnType], projection: &[usize]) -> Self {
-        let is_parsed =
-            |column: &usize| projection.contains(column) || matches!(columns[*column], ColumnType::Fixed { .. });
+        let is_parsed = |column: &usize| {
+            projection.contains(column) || format.checks_unread && columns[*column].may_have_bad_values()
+        };
         let builder = BatchBuilder {
             columns: columns.iter().map(|column| TypedColumn::new(column, format.should_be_utf8)).collect(),
             projection: projection.to_vec(),

@@ -5,8 +5,8 @@
 //! does not depend on timing. A row group that they compress badly trains its own.
 
 use crate::strings::{self, Estimate, KnownTokens, Strings};
+use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The tokens of the first row group, by column.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl FileTokens {
             None => strings::estimate(values, None),
             Some(0) => {
                 let estimate = strings::estimate(values, None);
-                let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut first = self.first.lock();
                 first.columns.insert(column, estimate.tokens());
                 self.changed.notify_all();
                 estimate
@@ -41,16 +41,16 @@ impl FileTokens {
 
     /// Waits for the first part's tokens for a column.
     fn of_first(&self, column: u32) -> Option<KnownTokens> {
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.first.lock();
         let is_unknown = |first: &mut FirstPart| !first.is_complete && !first.columns.contains_key(&column);
-        let first = self.changed.wait_while(first, is_unknown).unwrap_or_else(PoisonError::into_inner);
+        self.changed.wait_while(&mut first, is_unknown);
         first.columns.get(&column).cloned().flatten()
     }
 
     /// Announces that a part is finished or was skipped.
     pub(super) fn end(&self, part: Option<u64>) {
         if part == Some(0) {
-            self.first.lock().unwrap_or_else(PoisonError::into_inner).is_complete = true;
+            self.first.lock().is_complete = true;
             self.changed.notify_all();
         }
     }

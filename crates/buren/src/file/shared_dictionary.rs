@@ -11,9 +11,10 @@ use crate::block::{Block, BlockBuffer, Cost};
 use crate::location::Location;
 use crate::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use brc_core::{Dictionary, Result};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// The maximum number of values for which memory is reserved in advance.
 const MAX_RESERVED_VALUES: usize = 1 << 20;
@@ -76,7 +77,7 @@ impl SharedDictionary {
     ) -> Option<(Dictionary, usize)> {
         let needed = parts_of(&reader.footer.dictionaries[column].parts, values);
         let parts = {
-            let mut known = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.first.lock();
             match &*known {
                 Some(parts) if parts.parts >= needed => Arc::clone(parts),
                 _ => Arc::clone(known.insert(Arc::new(FirstParts::new(needed, reader, column, cost).ok()?))),
@@ -123,7 +124,7 @@ impl FirstParts {
     }
 
     fn take_buffer(&self) -> StringBuffer {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).spare.pop().unwrap_or_default()
+        self.joined.lock().spare.pop().unwrap_or_default()
     }
 
     /// Adds the values of a block to the dictionary as soon as all earlier blocks have been added.
@@ -132,7 +133,7 @@ impl FirstParts {
             self.whole.get_or_init(|| None);
             return;
         };
-        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut joined = self.joined.lock();
         let Joined { blocks, dictionary, waiting, spare } = &mut *joined;
         waiting.insert(number, decoded);
         while let Some(values) = waiting.remove(blocks) {

@@ -19,8 +19,8 @@ use crate::location::Location;
 use crate::run_statistics::Detail;
 use brc_core::predicate::float_order;
 use brc_core::{Column, Data, Error, Progress, Result, Statistics, for_integers, run_workers};
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 /// The maximum size of one range of unused bytes that is read at once.
 const MAX_UNUSED_BYTES: u64 = 1 << 30;
@@ -61,7 +61,7 @@ impl Reader {
                 let Some(row_group) = row_groups.get(index) else { break };
                 let mut cost = Cost::default();
                 if let Err(error) = self.verify_row_group(index, row_group, &columns, &mut scans, &mut cost) {
-                    let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut first = failed.lock();
                     if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                         *first = Some((index, error));
                     }
@@ -70,16 +70,16 @@ impl Reader {
                 progress.rows.fetch_add(u64::from(row_group.rows), Relaxed);
                 progress.bytes.fetch_add(cost.bytes, Relaxed);
             }
-            let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counted = counted.lock();
             for (all, (_, counted)) in counted.iter_mut().zip(scans) {
                 all.iter_mut().zip(counted).for_each(|(all, count)| *all += count);
             }
         };
         run_workers(threads, work);
-        if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Some((_, error)) = failed.into_inner() {
             return Err(error);
         }
-        let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let counted = counted.into_inner();
         for (number, (counts, counted)) in counts.into_iter().zip(counted).enumerate() {
             let Some(mut counts) = counts else { continue };
             let stored = counts.read_all(&mut Cost::default())?;

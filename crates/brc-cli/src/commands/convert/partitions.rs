@@ -3,7 +3,7 @@
 //! The rows are first sorted by the partition columns, in bounded memory; rows of a partition keep their order. Then
 //! the files are written one at a time.
 
-use super::{Args, skipped};
+use super::{Args, skipped, unsupported_columns};
 use crate::args::Opened;
 use crate::changes;
 use crate::inputs::{expand, sources};
@@ -31,7 +31,7 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
         return Err(Error::Usage("--partition-by writes a directory, not standard output".to_owned()));
     }
     let files = expand(args.inputs())?;
-    let Opened { table, .. } = args.source.open_all(&files, &args.files, &args.source.open_options())?;
+    let Opened { table, .. } = args.source.open_all(&files, &args.files, &args.source.open_options()?)?;
     let table = table.as_ref();
     partition_columns(&current_schema(table), columns)?;
     let compression = target_compression(args.output(), args.compression, to)?;
@@ -45,8 +45,9 @@ pub(super) fn write(args: &Args, columns: &[String], start: Instant) -> Result<(
     folder.commit()?;
     let bytes_in = table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed));
     message!("{}", summary(written, bytes_in, start.elapsed().as_secs_f64()));
-    let lines = skipped(&table.skipped_lines()).into_iter().chain(changes::read(table)).chain(changes::text(table));
-    for line in lines.chain(changes::altered(table)) {
+    changes::note_left_out(&progress);
+    let lines = skipped(&table.skipped_lines()).into_iter().chain(unsupported_columns(table));
+    for line in lines.chain(changes::read(table)).chain(changes::text(table)).chain(changes::altered(table)) {
         message!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())

@@ -72,7 +72,7 @@ impl<'a> Tables<'a> {
 
     fn open(&self, found: &[FoundFile]) -> Result<Opened> {
         let Args { source, files, threads, memory, .. } = self.args;
-        let mut opened = source.open_all(found, files, &source.open_options())?;
+        let mut opened = source.open_all(found, files, &source.open_options()?)?;
         if self.is_reread && opened.table.bytes().is_none() {
             opened.table = copy(opened.table.as_ref(), &Query::everything(), *threads, memory, source)?;
         }

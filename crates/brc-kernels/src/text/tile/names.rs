@@ -156,13 +156,15 @@ impl Tile {
                 break;
             }
             let name = Rows { text, marks: &self.marks }.name(row.into());
+            // A name without a slot would be compared with code 0, which the free slot has.
             // SAFETY: the offset is that of a slot; rows in this list have long names, and so do the slots with their
             // keys.
-            let equal = unsafe {
-                let slot = &*table.byte_offset(self.slots[usize::from(row)] as isize);
-                let found = interner.dictionary().get(slot.code());
-                I::equal(found, name)
-            };
+            let equal = self.slots[usize::from(row)] != SKIPPED
+                && unsafe {
+                    let slot = &*table.byte_offset(self.slots[usize::from(row)] as isize);
+                    let found = interner.dictionary().get(slot.code());
+                    I::equal(found, name)
+                };
             if !equal {
                 self.skip(row.into());
                 self.others[*others] = row;

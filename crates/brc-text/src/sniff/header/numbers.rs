@@ -19,7 +19,7 @@ pub(super) enum NumberNames {
 }
 
 /// The minimum number of ascending numbers that are hardly so by chance.
-const MIN_SORTED: usize = 5;
+const MIN_SORTED: usize = 6;
 /// The minimum number of evenly spaced numbers that are hardly so by chance.
 const MIN_EVEN: usize = 3;
 /// The minimum number of rows below that tell names from values.
