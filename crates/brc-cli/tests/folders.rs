@@ -236,6 +236,17 @@ fn what_is_left_out_of_partitions_is_reported() {
 }
 
 #[test]
+fn a_value_that_a_partition_cannot_hold_is_located() {
+    let place = Place::new();
+    let rows: String = (0..60_000).map(|row| format!("{},a long string\n", row % 2)).collect();
+    place.write("in.csv", [format!("k,s\n{rows}").as_bytes(), b"1,caf\xe9\n"].concat());
+    place
+        .run("convert in.csv out --partition-by k --to json --memory 1M")
+        .fails_with(3, "k=1/part-0.json: row 30001, column 's': json cannot hold 'caf\\xe9', which is not UTF-8");
+    assert!(!place.path("out").exists());
+}
+
+#[test]
 fn rows_of_a_partition_keep_their_order() {
     let place = Place::new();
     let mut text = String::from("n,name,k\n");
@@ -385,7 +396,7 @@ fn a_folder_is_compared_as_one_table() {
 }
 
 #[test]
-fn linked_directories_are_read_once_and_pipes_are_skipped() {
+fn what_links_lead_to_is_read_once_and_pipes_are_skipped() {
     let place = Place::new();
     place.shell("mkdir -p t/a/b o/p; ln -s ../o t/link; ln -s ../../t t/a/up; ln -s a t/latest; ln -s . o/self; mkfifo t/pipe").ok();
     for (name, rows) in
@@ -402,6 +413,11 @@ fn linked_directories_are_read_once_and_pipes_are_skipped() {
     for input in ["u", "u/**/*.csv", "./*u/**/*.csv"] {
         let found = place.run_of(&["query", input, "select count(*) as n, sum(n) as s", "--format", "csv"]);
         assert_eq!(found.text(), "n,s\n3,15\n", "{input}");
+    }
+    place.shell("ln -s 1.csv t/latest.csv; mkdir f; ln -s ../t/1.csv f/a.csv; ln -s ../t/1.csv f/b.csv").ok();
+    for (input, expected) in [("t", "n,s\n5,15\n"), ("f", "n,s\n1,1\n")] {
+        let found = place.run_of(&["query", input, "select count(*) as n, sum(n) as s", "--format", "csv"]);
+        assert_eq!(found.text(), expected, "links to files in {input}");
     }
 }
 

@@ -88,8 +88,8 @@ pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
     files.into_iter().map(found).collect()
 }
 
-/// Directories and what is below them, each once: a symbolic link to a directory is followed unless what it leads to is
-/// in the tree by another path, or contains the link.
+/// Directories and what is below them, each once: a symbolic link is followed unless what it leads to is in the tree by
+/// another path, or contains the link.
 #[derive(Default)]
 pub struct Tree {
     /// All directories, with the first ones.
@@ -98,6 +98,8 @@ pub struct Tree {
     files: Vec<PathBuf>,
     /// Links to directories that are still to be followed.
     links: VecDeque<PathBuf>,
+    /// Links to files.
+    linked_files: Vec<PathBuf>,
 }
 
 impl Tree {
@@ -108,20 +110,35 @@ impl Tree {
     pub fn below(roots: Vec<PathBuf>, is_wanted: &dyn Fn(&OsStr) -> bool) -> Result<Self> {
         let mut tree = Self::default();
         tree.walk(roots, is_wanted, |_| true)?;
-        if tree.links.is_empty() {
-            return Ok(tree);
+        if !tree.links.is_empty() {
+            tree.follow_links(is_wanted)?;
         }
-        let places = tree.directories.iter().filter_map(|path| in_place(path).canonicalize().ok());
+        if !tree.linked_files.is_empty() {
+            tree.add_linked_files();
+        }
+        Ok(tree)
+    }
+
+    fn follow_links(&mut self, is_wanted: &dyn Fn(&OsStr) -> bool) -> Result<()> {
+        let places = self.directories.iter().filter_map(|path| in_place(path).canonicalize().ok());
         let mut entered: HashSet<PathBuf> = places.collect();
-        while let Some(link) = tree.links.pop_front() {
+        while let Some(link) = self.links.pop_front() {
             let place = in_place(link.parent().unwrap_or(&link)).canonicalize();
             let (Ok(target), Ok(place)) = (link.canonicalize(), place) else { continue };
             if !place.starts_with(&target) {
                 let is_new = |path: &Path| path.canonicalize().is_ok_and(|path| entered.insert(path));
-                tree.walk(vec![link], is_wanted, is_new)?;
+                self.walk(vec![link], is_wanted, is_new)?;
             }
         }
-        Ok(tree)
+        Ok(())
+    }
+
+    fn add_linked_files(&mut self) {
+        let mut known: HashSet<PathBuf> = self.files.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        self.linked_files.sort();
+        // Opening a broken link reports an error.
+        let is_new = |link: &PathBuf| link.canonicalize().map_or(true, |target| known.insert(target));
+        self.files.extend(self.linked_files.drain(..).filter(is_new));
     }
 
     /// Adds directories and those below them, if they are new.
@@ -143,7 +160,7 @@ impl Tree {
                     Some(target) if target.is_dir() && kind.is_symlink() => self.links.push_back(path),
                     Some(target) if target.is_dir() => directories.push(path),
                     Some(target) if !target.is_file() => {}
-                    // Opening a broken link reports an error.
+                    _ if kind.is_symlink() => self.linked_files.push(path),
                     Some(_) | None => self.files.push(path),
                 }
             }

@@ -127,12 +127,15 @@ struct PartitionWriter<'w, 'b> {
 /// The current file.
 struct OpenPartition {
     folder: PathBuf,
+    file_name: String,
     writer: Box<dyn BatchWriter>,
     encoder: Box<dyn PartEncoder>,
     output: Output,
     /// The bytes of the file so far.
     end: u64,
     parts: u64,
+    /// The rows of finished parts.
+    rows_before: u64,
     /// The rows of the current part, and their approximate size in bytes.
     rows: u64,
     bytes: u64,
@@ -185,16 +188,26 @@ impl PartitionWriter<'_, '_> {
         output.write_at(&start, 0)?;
         let mut encoder = writer.encoder();
         encoder.begin(0);
-        let (end, long_rows) = (start.len() as u64, LongRows::default());
-        self.open =
-            Some(OpenPartition { folder, writer, encoder, output, end, parts: 0, rows: 0, bytes: 0, long_rows });
+        self.open = Some(OpenPartition {
+            folder,
+            file_name: self.file_name.clone(),
+            writer,
+            encoder,
+            output,
+            end: start.len() as u64,
+            parts: 0,
+            rows_before: 0,
+            rows: 0,
+            bytes: 0,
+            long_rows: LongRows::default(),
+        });
         Ok(())
     }
 
     /// Completes the current partition, if there is one.
     fn finish(&mut self) -> Result<()> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
-        open.finish_part()?;
+        open.finish_part().map_err(|error| open.located(error))?;
         let last = open.writer.finish()?;
         open.output.write_at(&last, open.end)?;
         open.output.commit()?;
@@ -235,9 +248,22 @@ impl OpenPartition {
         self.output.write_at(&part.bytes, self.end)?;
         self.end += part.bytes.len() as u64;
         self.encoder.recycle(part.bytes);
+        self.rows_before += self.rows;
         (self.rows, self.bytes) = (0, 0);
         self.parts += 1;
         Ok(())
+    }
+
+    /// The error for a row of this file: rows were sorted, so their place in the input is not known.
+    fn located(&self, error: Error) -> Error {
+        match error {
+            Error::UnsupportedValue(mut value) => {
+                value.row += self.rows_before;
+                value.path = self.folder.join(&self.file_name);
+                Error::UnsupportedValue(value)
+            }
+            error => error,
+        }
     }
 }
 
@@ -268,7 +294,8 @@ impl Sink for PartitionWriter<'_, '_> {
             let (keys, part_bytes) = (self.keys.len(), self.part_bytes);
             let Some(open) = &mut self.open else { break };
             let stored = Batch { rows: batch.rows, columns: &batch.columns[keys..] };
-            slice(&stored, start..end, &mut |rows| open.take(rows, part_bytes))?;
+            let taken = slice(&stored, start..end, &mut |rows| open.take(rows, part_bytes));
+            taken.map_err(|error| open.located(error))?;
             self.written.rows += (end - start) as u64;
             start = end;
         }

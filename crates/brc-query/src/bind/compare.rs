@@ -180,6 +180,10 @@ impl Binder<'_> {
         let tested = constant::Tested { column: column.unwrap_or(0), of: value.logical_type, nullable: value.nullable };
         match (tested.comparison(comparison, literal), column) {
             (None, Some(column)) => {
+                if matches!(literal, Literal::Date(_) | Literal::Time(_) | Literal::Timestamp(_)) {
+                    // One that is not what it says is reported as that.
+                    self.literal(literal, position)?;
+                }
                 let (name, logical_type) = (&self.scope.fields()[column].name, value.logical_type);
                 let (kind, hint) = (literal.kind(), constant::hint(literal, logical_type));
                 let message = format!("column '{name}' is of type {logical_type}, but is compared with {kind}{hint}");

@@ -35,6 +35,10 @@ pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str
         (Literal::Number(_), LogicalType::String | LogicalType::Binary) => STRINGS,
         (Literal::Text(_), of_type) if of_type.is_numeric() => "; write numbers without quotes",
         (Literal::Text(_), LogicalType::Date) => " that is not a date; write dates as date '2024-01-31'",
+        (Literal::Text(_), LogicalType::Time { .. }) => " that is not a time; write times as time '23:59:59'",
+        (Literal::Text(_), LogicalType::Timestamp { .. }) => {
+            " that is not a point in time; write such as timestamp '2024-01-31 23:59:59'"
+        }
         (_, LogicalType::Bool) => "; compare it with true or false",
         (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
         (_, LogicalType::Uuid) => "; write UUIDs as '123e4567-e89b-12d3-a456-426614174000'",

@@ -358,6 +358,18 @@ fn constants_of_every_type_are_placed_exactly() {
             "d = '2024-02-30'",
             "column 'd' is of type date, but is compared with a string that is not a date; write dates as date '2024-01-31'",
         ),
+        ("d > date '2024-02-30'", "'2024-02-30' is not a date"),
+        ("at < timestamp '2024-01-32 00:00:00'", "'2024-01-32 00:00:00' is not a timestamp"),
+        (
+            "at < '2024-01-32'",
+            "column 'at' is of type timestamp(s), but is compared with a string that is not a point in time; \
+             write such as timestamp '2024-01-31 23:59:59'",
+        ),
+        (
+            "t > '25:00'",
+            "column 't' is of type time(s), but is compared with a string that is not a time; \
+             write times as time '23:59:59'",
+        ),
         ("u = date '2024-01-31'", "column 'u' is of type uint64, but is compared with a date"),
         (
             "t = timestamp '2024-01-31'",
