@@ -61,12 +61,19 @@ fn a_field_may_be_longer_than_the_first_sample() {
 #[test]
 fn rows_are_not_invented_from_a_field_that_is_too_long() {
     let place = Place::new();
-    place.write("t.csv", format!("a,b\n1,\"{}\"\n2,y\n", "x y\n".repeat(4_300_000)));
     let message =
         "brc: t.csv: line 2, byte 4: a quoted field is longer than 16777216 bytes, or its quote is never closed";
-    place.run("count t.csv").fails_with(3, message);
-    place.run("convert t.csv t.buren --rejects r.tsv").fails_with(3, message);
-    place.run("convert t.csv t.buren --rejects r.tsv --threads 1 --names a,b").fails_with(3, message);
-    assert_eq!(place.names(), ["t.csv"]);
-    place.shell("$BRC convert - t.buren --rejects r.tsv < t.csv").fails_with(3, "a quoted field is longer than");
+    for field in ["x y\n".repeat(4_300_000), "x".repeat(17 << 20) + "\n5,6\n7,8"] {
+        place.write("t.csv", format!("a,b\n1,\"{field}\"\n2,y\n"));
+        place.run("count t.csv").fails_with(3, message);
+        place.run("convert t.csv t.buren --rejects r.tsv").fails_with(3, message);
+        place.run("convert t.csv t.buren --rejects r.tsv --threads 1 --names a,b").fails_with(3, message);
+        assert_eq!(place.names(), ["t.csv"]);
+        place.shell("$BRC convert - t.buren --rejects r.tsv < t.csv").fails_with(3, "a quoted field is longer than");
+    }
+    place.write("t.csv", format!("a,b\n1,{}\n2,y\n", "x".repeat(17 << 20)));
+    let rejected = place.run("convert t.csv t.buren --rejects r.tsv");
+    let reason = "rejected 1 row: line longer than 16777216 bytes (first on line 2)";
+    assert!(rejected.stderr.contains(reason), "{}", rejected.stderr);
+    assert_eq!(place.run("cat t.buren").text(), "a,b\n2,y\n");
 }

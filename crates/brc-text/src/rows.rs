@@ -109,10 +109,10 @@ pub enum Reason {
     },
     /// A quote is not closed before the end of the text.
     Unclosed,
-    /// A row of several lines exceeds the maximum row length: its quotes are never closed, or enclose too much. The
-    /// lines after its first one are delivered as if they were rows.
+    /// A row exceeds the maximum row length inside quotes, which are never closed, or enclose too much. The lines after
+    /// its first one are delivered as if they were rows.
     QuotedTooLong,
-    /// A line exceeds the maximum row length.
+    /// A line exceeds the maximum row length outside quotes.
     TooLong,
     /// A comment line.
     Comment,

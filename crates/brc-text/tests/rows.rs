@@ -129,7 +129,8 @@ fn oracle(syntax: &Syntax, options: &RowOptions, text: &[u8]) -> Table {
         let mut used = length;
         if length > options.max_row {
             let short = first_line <= options.max_row && rest[first_line - 1] == syntax.line_end().byte();
-            reason = Some(if short { Reason::QuotedTooLong } else { Reason::TooLong });
+            let is_quoted = short || oracle_row(syntax, &rest[..options.max_row]).1 == Some(Reason::Unclosed);
+            reason = Some(if is_quoted { Reason::QuotedTooLong } else { Reason::TooLong });
         }
         if matches!(reason, Some(Reason::Unclosed | Reason::QuotedTooLong | Reason::TooLong)) {
             used = first_line;
@@ -356,6 +357,21 @@ fn an_unclosed_quote_rejects_one_line() {
     text.extend_from_slice(b"\",g\n");
     let rejects = vec![(1, Reason::QuotedTooLong, 5), (100_002, Reason::Unclosed, 4)];
     assert_eq!(irregular(&options, &text), (100_001, rejects));
+}
+
+#[test]
+fn a_long_line_is_judged_by_its_quotes() {
+    let options = RowOptions { max_row: 1000, ..RowOptions::new(2) };
+    let long = "x".repeat(1500);
+    for (row, reason) in [
+        (format!("a,{long}\n"), Reason::TooLong),
+        (format!("\"a\"\"\",{long}\n"), Reason::TooLong),
+        (format!("a,\"{long}\"\n"), Reason::QuotedTooLong),
+        (format!("a,\"{long}\n"), Reason::QuotedTooLong),
+    ] {
+        let text = format!("b,c\n{row}d,e\n");
+        assert_eq!(irregular(&options, text.as_bytes()).1, [(1, reason, 1000)], "{}", &row[..10]);
+    }
 }
 
 #[test]

@@ -317,11 +317,20 @@ impl<'a> Scan<'a> {
         let line_end = memchr(self.syntax.line_end().byte(), &self.text[self.row..]);
         let end = line_end.map_or(self.text.len(), |offset| self.row + offset + 1);
         // A row extends beyond a line end only inside quotes, or after an escape.
-        let reason = reason.unwrap_or(if end <= most { Reason::QuotedTooLong } else { Reason::TooLong });
+        let is_quoted = || end <= most || self.is_inside_quotes(most);
+        let reason = reason.unwrap_or_else(|| if is_quoted() { Reason::QuotedTooLong } else { Reason::TooLong });
         self.add_irregular(end.min(most), reason);
         self.skip = line_end.is_none() && !self.last;
         let lines = self.lines.before + u64::from(line_end.is_some());
         self.resume(end, lines);
+    }
+
+    /// Whether a byte after the start of the current row is inside quotes.
+    fn is_inside_quotes(&self, at: usize) -> bool {
+        let mut cursor = Cursor { at: self.row, ..Cursor::START };
+        // The row has been scanned up to there, so it is not malformed.
+        let _ = scan(self.level, self.syntax, self.text, &mut cursor, at, &mut Vec::new());
+        cursor.state.is_inside_quotes()
     }
 
     /// Skips the rest of a rejected line.

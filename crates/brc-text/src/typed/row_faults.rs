@@ -44,6 +44,10 @@ pub(super) fn fault_of_reason(reason: Reason, expected: usize, max_row: usize) -
 /// The fault of a single row without its line end, and the column at fault.
 #[must_use]
 pub fn fault_of(row: &[u8], format: &TextFormat, columns: &[ColumnType]) -> Option<(Option<usize>, RowFault)> {
+    if row.len() >= format.max_row {
+        // It was cut there.
+        return Some((None, RowFault::LineTooLong(format.max_row)));
+    }
     let mut found = None;
     let take = |rows: &Rows<'_>| {
         let irregular =
