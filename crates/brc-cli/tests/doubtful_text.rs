@@ -827,6 +827,15 @@ fn separators_that_may_mean_something_else_are_noted() {
     noted(&place.run("convert pairs.tsv p.buren"), "'AD' is read with decimal commas (12,34 as 12.34)");
     place.write("prices.tsv", "item\tprice\na\t35,12\nb\t8,30\nc\t17,18\n");
     assert_eq!(place.run("convert prices.tsv q.buren").stderr.matches("note: ").count(), 0);
+    // Lists in another column, decimal points in another column, or two and three digits.
+    for rows in [
+        "a\t255,0,0\t27,18\nb\t255,0,0\t25,73\n",
+        "a\t0.0001\t8,0\nb\t0.0002\t8,1\n",
+        "a\tx\t100,51\nb\ty\t75,101\nc\tz\t38,62\n",
+    ] {
+        place.write("lists.tsv", format!("name\tother\tlist\n{rows}"));
+        noted(&place.run("convert lists.tsv l.buren --force"), "'list' is read with decimal commas (12,34 as 12.34)");
+    }
     place.write("points.csv", "a;b\n1.234;2\n5.678;3\n");
     noted(&place.run("convert points.csv r.buren"), "'a' is read with decimal points; if they separate thousands");
     let sum = place.run_of(&["query", "points.csv", "select sum(a) as s", "--decimal", ",", "--format", "csv"]);
@@ -856,4 +865,94 @@ fn json_in_utf_16_is_refused_with_the_reason() {
         place.write(name, &text);
         place.run(&format!("cat {name}")).fails_with(1, "is JSON in UTF-16, which is not read; iconv -f UTF-16");
     }
+}
+
+#[test]
+fn a_small_table_between_padded_titles_and_notes_has_its_header() {
+    for text in [
+        "Report,,\nname,qty,price\nA,100,2.50\nB,300,4.00\nSource: ERP,,\n",
+        "Report,,\nStand: today,,\n,,\nname,qty,price\nA,100,2.50\nB,300,4.00\n,,\nSource: ERP,,\nDraft,,\n",
+    ] {
+        let found = query(text, "select name, qty, price where qty > 0");
+        noted(&found, "before the header skipped");
+        assert_eq!(found.text(), "name,qty,price\nA,100,2.50\nB,300,4.00\n");
+    }
+    // Rows without values among the others are rows.
+    let found = query("A,,\nB,,\nC,1,2\nD,,\nE,3,4\nF,,\n", "select count(*) as n");
+    assert_eq!(found.text(), "n\n6\n");
+}
+
+#[test]
+fn text_above_numbers_is_noted_where_it_may_be_the_header() {
+    let rows: String = (1..50).map(|row| format!("R{row},{row},2,3,4\n")).collect();
+    for head in ["Region,2023,2023,2024,2024\n,Q1,Q2,Q1,Q2\n", ",2023,,2024,\nRegion,Q1,Q2,Q1,Q2\n"] {
+        let text = format!("{head}{rows}");
+        let note =
+            "line 2 holds text above numbers or dates, which become text; if it is the header, --skip 1 starts with it";
+        noted(&query(&text, "select count(*) as n"), note);
+        let place = Place::new();
+        place.write("t.csv", text);
+        noted(&place.run("sniff t.csv"), "");
+        assert!(place.run("sniff t.csv").text().contains(note));
+        let schema = place.run("schema t.csv --skip 1").text();
+        assert!(schema.contains("int64") && !schema.contains("Q1 string"), "{schema}");
+    }
+}
+
+#[test]
+fn names_that_all_begin_with_a_sign_are_a_header() {
+    let text = "#Data;#Opis;#Kwota;\n2024-01-30;A;-45,20;;\n2024-01-29;B;2500,00;;\n";
+    for header in [&[][..], &["--header", "yes"]] {
+        let place = Place::new();
+        place.write("t.csv", text);
+        let query = ["query", "t.csv", "select \"#Opis\", sum(\"#Kwota\") as s group by 1", "--format", "csv"];
+        assert_eq!(place.run_of(&[&query[..], header].concat()).text(), "\"#Opis\",s\nA,-45.20\nB,2500.00\n");
+    }
+}
+
+/// As in the station data of the UK Met Office.
+#[test]
+fn units_below_names_that_are_above_fewer_columns_are_left_out() {
+    let rows: String = (0..30)
+        .map(|row| format!("   {}  {:2}   {}.4   {}.7\n", 1853 + row / 12, row % 12 + 1, 8 + row % 9, row % 7))
+        .collect();
+    let text = format!("Oxford\nLocation: 450900E\n   yyyy  mm   tmax    tmin\n              degC    degC\n{rows}");
+    let found = query(text, "select yyyy, max(tmax) as m group by yyyy order by 1 limit 1");
+    noted(&found, "the row above the units names the columns; --names sets other names");
+    assert_eq!(found.text(), "yyyy,m\n1853,16.4\n");
+}
+
+#[test]
+fn numbers_that_blanks_separate_in_the_last_column_are_noted() {
+    let text = "                   mpg cyl disp  hp drat    wt  qsec vs am gear carb\n\
+                Mazda RX4         21.0   6  160 110 3.90 2.620 16.46  0  1    4    4\n\
+                Mazda RX4 Wag     21.0   6  160 110 3.90 2.875 17.02  0  1    4    4\n\
+                Datsun 710        22.8   4  108  93 3.85 2.320 18.61  1  1    4    1\n\
+                Hornet 4 Drive    21.4   6  258 110 3.08 3.215 19.44  1  0    3    1\n\
+                Hornet Sportabout 18.7   8  360 175 3.15 3.440 17.02  0  0    3    2\n\
+                Valiant           18.1   6  225 105 2.76 3.460 20.22  1  0    3    1\n";
+    noted(&query(text, "select count(*) as n"), "a value with a blank may have shifted the others");
+}
+
+#[test]
+fn the_last_name_of_a_table_of_blanks_keeps_its_quotes() {
+    let place = Place::new();
+    place.write("t.txt", "a title \"RMSD\"\n0.0 1.5\n1.0 2.5\n");
+    let names = place.run("head t.txt --delimiter blanks -n 1 --format csv").text();
+    assert!(names.starts_with("a,\"title \"\"RMSD\"\"\"\n"), "{names}");
+}
+
+/// Where the titles were taken for a part of the table, `--skip` helps.
+#[test]
+fn a_bad_row_among_the_first_names_the_option_that_skips_them() {
+    let head = "LabVIEW\t\nVersion\t2\nSeparator\tTab\n***End***\t\t\t\n\t\nChannels\t2\t\nX\tY\tZ\tComment\n";
+    let rows: String = (0..100).map(|row| format!("{row}.5\t1.5\t2.5\t\n")).collect();
+    let place = Place::new();
+    place.write("t.lvm", format!("{head}{rows}"));
+    let outcome = place.run("head t.lvm");
+    assert!(
+        outcome.code == Some(0) || outcome.stderr.contains("--skip N skips the first N lines"),
+        "{}",
+        outcome.stderr
+    );
 }

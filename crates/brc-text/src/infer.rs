@@ -98,6 +98,8 @@ const SHORT_LEAD: u32 = 1 << 21;
 const ENDS_IN_ZERO: u32 = 1 << 22;
 /// Some number has blanks between digits, and no decimals: it may be a phone number.
 const SPACED_DIGITS: u32 = 1 << 23;
+/// Some text is a list of whole numbers: `255,0,0`.
+const LIST: u32 = 1 << 24;
 
 impl Default for Seen {
     fn default() -> Self {
@@ -156,6 +158,12 @@ impl Seen {
         self.flags & TEXT != 0
     }
 
+    /// Whether some text is a list of more than two whole numbers with commas between them.
+    #[must_use]
+    pub fn has_lists(self) -> bool {
+        self.flags & LIST != 0
+    }
+
     /// Whether there are only lists or objects.
     #[must_use]
     pub fn is_nested(self) -> bool {
@@ -181,7 +189,10 @@ impl Seen {
             Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b'i' | b'I' | b'n' | b'N') => numbers::seen(text),
             _ => None,
         };
-        seen.or_else(|| forms::seen(text)).unwrap_or(Self::TEXT)
+        seen.or_else(|| forms::seen(text)).unwrap_or_else(|| match is_list(text) {
+            true => Self { flags: TEXT | LIST, ..Self::NOTHING },
+            false => Self::TEXT,
+        })
     }
 
     /// What a field requires, given the forms that the user sets. Blanks within quotes, or around a field of a text
@@ -360,6 +371,14 @@ impl Seen {
             || (kinds & (TIME | TIMESTAMP | INSTANT) != 0 && self.least_unit < self.unit)
             || kinds == DATE_OR_TIMESTAMP
     }
+}
+
+/// Whether a text has whole numbers with two or more commas between them, possibly one at its end.
+fn is_list(text: &[u8]) -> bool {
+    let numbers = text.strip_suffix(b",").unwrap_or(text).split(|byte| *byte == b',');
+    let is_number = |number: &[u8]| !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    text.first().is_some_and(u8::is_ascii_digit) && memchr::memchr_iter(b',', text).count() >= 2 && { numbers }
+        .all(is_number)
 }
 
 fn bool_of(text: &[u8]) -> Option<Seen> {

@@ -14,6 +14,8 @@ pub(super) struct Types {
     pub(super) schema: Arc<Schema>,
     /// What separates the fields.
     delimiter: u8,
+    /// Whether some column has decimal points.
+    has_points: bool,
 }
 
 impl Types {
@@ -24,14 +26,14 @@ impl Types {
         format: &TextFormat,
         inference: &Inference,
     ) -> Result<Self> {
-        let delimiter = format.syntax.delimiter();
+        let (delimiter, has_points) = (format.syntax.delimiter(), inference.has_decimal_points());
         let version = inference.version();
         for (name, column) in names.iter().zip(&mut columns) {
             if let ColumnType::Inferred { seen, given, .. } = column {
                 *seen = seen.join(inference.of(name));
                 given.likely_decimal = inference.likely_decimal();
                 // Programs that write decimal commas hardly separate fields by commas.
-                given.no_decimal_commas = delimiter == b',' && inference.has_decimal_points();
+                given.no_decimal_commas = delimiter == b',' && has_points;
             }
         }
         let field = |(name, column): (&String, &ColumnType)| Field {
@@ -43,7 +45,7 @@ impl Types {
         let schema = schema.map_err(|error| Error::Usage(format!("{error}; set other names with --names")))?;
         let form = |(name, column): (&String, &ColumnType)| column.form().map(|form| form.metadata(name));
         let schema = schema.with_metadata(names.iter().zip(&columns).filter_map(form).collect());
-        Ok(Self { version, columns, schema: Arc::new(schema), delimiter })
+        Ok(Self { version, columns, schema: Arc::new(schema), delimiter, has_points })
     }
 
     /// Adds what is doubtful about the inferred types to the changes of each column.
@@ -53,6 +55,9 @@ impl Types {
             ColumnType::Fixed { .. } => false,
         };
         let has_commas = self.columns.iter().any(has_comma);
+        let has_lists = |column: &ColumnType| matches!(column, ColumnType::Inferred { seen, .. } if seen.has_lists());
+        // What speaks for lists in the other columns.
+        let are_lists = self.has_points || self.columns.iter().any(has_lists);
         for ((changes, column), name) in changes.iter_mut().zip(&self.columns).zip(names) {
             let ColumnType::Inferred { seen, exact: false, given } = column else { continue };
             changes.doubtful_points = (has_commas || self.delimiter == b';')
@@ -63,7 +68,7 @@ impl Types {
             let lists_are_likely = match self.delimiter {
                 b',' => true,
                 b';' => false,
-                _ => seen.are_like_pairs(),
+                _ => are_lists || seen.are_like_pairs(),
             };
             changes.assumed_separator = seen.assumed_separator(given, lists_are_likely);
             let form = column.form().map(|form| form.to_string());

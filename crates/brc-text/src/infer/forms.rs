@@ -282,8 +282,12 @@ impl Seen {
     /// Whether commas are hardly decimal marks: with a fixed number of decimals, all have as many, and otherwise none
     /// ends in a zero, as in `8,1` beside `8,10`.
     fn are_like_lists(self) -> bool {
-        let most = self.forms.scale.max(if self.flags & SHORT_GROUP != 0 { 3 } else { 0 });
-        self.flags & ENDS_IN_ZERO != 0 && self.forms.least_scale < most
+        self.flags & ENDS_IN_ZERO != 0 && self.forms.least_scale < self.most_decimals()
+    }
+
+    /// The maximum number of digits after a comma.
+    fn most_decimals(self) -> u8 {
+        self.forms.scale.max(if self.flags & SHORT_GROUP != 0 { 3 } else { 0 })
     }
 
     /// Whether commas may separate the values of lists, and nothing shows that they are decimal marks.
@@ -296,7 +300,7 @@ impl Seen {
     /// Whether all values have digits after a comma, some fewer than others, as pairs of numbers do.
     #[must_use]
     pub fn are_like_pairs(self) -> bool {
-        self.flags & NUMBER == 0 && self.forms.least_scale > 0 && self.forms.least_scale < self.forms.scale
+        self.flags & NUMBER == 0 && self.forms.least_scale > 0 && self.forms.least_scale < self.most_decimals()
     }
 
     /// What separators in numbers are read as, although no value shows that they are: points between thousands, if none

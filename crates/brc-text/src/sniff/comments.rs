@@ -91,11 +91,20 @@ pub(super) struct CommentNames {
     pub(super) names: Vec<String>,
     /// Whether the comment says that it holds names.
     is_declared: bool,
+    /// Whether it is a row above one of units instead.
+    pub(super) is_row: bool,
     /// The comment without its prefix.
     pub(super) comment: Vec<u8>,
 }
 
 impl CommentNames {
+    /// The fields of a row that is not part of the table.
+    pub(super) fn of(row: &[Cell<'_>]) -> Self {
+        let names = row.iter().map(|cell| String::from_utf8_lossy(cell.bytes).into_owned()).collect();
+        let comment = row.iter().map(|cell| cell.bytes).collect::<Vec<_>>().join(&b' ');
+        Self { names, is_declared: false, is_row: true, comment }
+    }
+
     /// Whether they name `width` columns, whose first row may be a header.
     pub(super) fn apply(&self, width: usize, header: &Header) -> bool {
         self.names.len() == width && !(header.is_there() && (header.is_certain() || !self.is_declared))
@@ -168,13 +177,13 @@ fn comment<'s>(
 fn names_in(comments: &[&[u8]], width: usize, delimiter: Delimiter) -> Option<(usize, CommentNames)> {
     let declared = |(at, text): (usize, &&[u8])| Some((at, declared_names(text, width, delimiter)?));
     if let Some((at, names)) = comments.iter().enumerate().rev().find_map(declared) {
-        return Some((at, CommentNames { names, is_declared: true, comment: comments[at].to_vec() }));
+        return Some((at, CommentNames { names, is_declared: true, is_row: false, comment: comments[at].to_vec() }));
     }
     let is_row = |(_, text): &(usize, &&[u8])| fields(text.trim_ascii(), delimiter).len() == width;
     let rows: Vec<(usize, &&[u8])> = comments.iter().enumerate().rev().take_while(is_row).collect();
     let names = |(at, text): &(usize, &&[u8])| {
         let names = possible_names(text, delimiter)?;
-        Some((*at, CommentNames { names, is_declared: false, comment: text.to_vec() }))
+        Some((*at, CommentNames { names, is_declared: false, is_row: false, comment: text.to_vec() }))
     };
     match rows.as_slice() {
         [last, above] => names(above).or_else(|| names(last)),
@@ -233,8 +242,14 @@ fn prefixes(delimiter: Delimiter) -> impl Iterator<Item = &'static str> {
     PREFIXES.iter().copied().filter(move |prefix| Delimiter::Byte(prefix.as_bytes()[0]) != delimiter)
 }
 
+/// Whether a line begins with the prefix, and not each of its several fields, as the names `#Date;#Amount` do.
 fn begins(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &str) -> bool {
-    samples.start()[table.start(row)..].starts_with(prefix.as_bytes())
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+    let begin = |cell: &Cell<'_>| {
+        cell.bytes.strip_prefix(prefix.as_bytes()).is_some_and(|name| name.first().is_some_and(is_letter))
+    };
+    let filled = || table.row(row).iter().filter(|cell| !cell.is_empty());
+    samples.start()[table.start(row)..].starts_with(prefix.as_bytes()) && !(filled().count() > 1 && filled().all(begin))
 }
 
 /// What a line with a comment prefix is.

@@ -27,7 +27,7 @@ pub(super) struct Header {
     pub(super) cells: Option<Vec<String>>,
     /// The number of columns that the first row does not name.
     pub(super) unnamed: usize,
-    /// The number of rows below that seem to describe the columns, such as their units.
+    /// The number of rows below that seem to describe the columns, such as their units, or to be the header instead.
     pub(super) described: usize,
     /// Whether the decision may well be wrong.
     pub(super) is_doubtful: bool,
@@ -87,7 +87,6 @@ pub(super) fn judge(tables: &[SampleRows<'_>], first: usize, width: usize, delim
     let mut cells: Vec<String> = row.iter().map(text).collect();
     let unnamed = width.saturating_sub(row.len());
     cells.resize(width.max(row.len()), String::new());
-    let described = if weight > 0 { described } else { 0 };
     Header { weight, evidence, cells: Some(cells), unnamed, described, is_doubtful }
 }
 

@@ -12,6 +12,7 @@ use super::samples::Samples;
 use super::shape::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use crate::unquote::is_blank;
+use std::ops::Range;
 
 /// The parts of a file other than the rows of its table.
 pub(super) struct Layout {
@@ -40,8 +41,8 @@ pub(super) struct Layout {
     pub(super) rows: usize,
     /// Whether comments are among the lines before the table.
     pub(super) are_comments_skipped: bool,
-    /// The number of lines up to the last of the rows below the header that describe the columns, if there are some.
-    pub(super) described_lines: Option<u64>,
+    /// The lines of the last row below the first one that describes the columns, if there is one.
+    pub(super) last_description: Option<Range<u64>>,
     /// The number of lines up to an empty one above a row that may be the header of another table.
     pub(super) lines_before_other: Option<u64>,
 }
@@ -118,8 +119,13 @@ impl Layout {
             let before = &samples.start()[..table.start(row)];
             memchr::memchr_iter(dialect.line_end.last_byte(), before).count() as u64
         };
-        let preamble_lines = tables.first().filter(|_| first > filled).map_or(0, |table| lines_before(table, first));
         let header = header::judge(&tables, first, width, dialect.delimiter);
+        let above_units = tables.first().filter(|_| may_skip).and_then(|table| names_above(table, first, &header));
+        let (first, header) = match &above_units {
+            Some((_, below)) => (*below, header::judge(&tables, *below, width, dialect.delimiter)),
+            None => (first, header),
+        };
+        let preamble_lines = tables.first().filter(|_| first > filled).map_or(0, |table| lines_before(table, first));
         let described = first + 1..first + 1 + header.described;
         let are_next = |table: &&SampleRows<'_>| {
             described.end < table.len() && described.clone().all(|row| table.row(row).len() == width)
@@ -127,12 +133,14 @@ impl Layout {
         let described_in = tables.first().filter(|_| !described.is_empty()).filter(are_next);
         let names = comments.as_ref().filter(|_| may_skip).and_then(|comments| comments.names.clone());
         // The table may start further down.
-        let names = names.or(leading.names).filter(|names| names.apply(width, &header));
+        let names = names.or(leading.names).or(above_units.map(|(names, _)| names));
+        let names = names.filter(|names| names.apply(width, &header));
         Layout {
             names,
             lines_before_other: other_header(&tables, first, width, &header)
                 .and_then(|row| Some(lines_before(tables.first()?, row))),
-            described_lines: described_in.map(|table| lines_before(table, described.end)),
+            last_description: described_in
+                .map(|table| lines_before(table, described.end - 1)..lines_before(table, described.end)),
             are_comments_skipped: preamble_lines > 0 && leading.end > 0,
             comments,
             preamble_lines,
@@ -185,16 +193,29 @@ fn comments_of(
     }
 }
 
+/// The names of all columns in the row above a header that lacks some, and so has their units; and the row below it.
+fn names_above(table: &SampleRows<'_>, units: usize, header: &Header) -> Option<(CommentNames, usize)> {
+    let filled = |row: &usize| !is_empty(table.row(*row));
+    let above = (0..units).rev().find(filled).filter(|_| header.is_there() && header.unnamed > 0)?;
+    let names = table.row(above);
+    let below = (units + 1..table.len()).find(filled)?;
+    let are_names = names.len() == table.row(below).len() && header::are_distinct_names(names);
+    are_names.then(|| (CommentNames::of(names), below))
+}
+
 /// The number of rows of `width` fields whose last one has two blanks in a row; 0 if most rows have them, unless the
-/// first one does, which may be a header.
+/// first one does, which may be a header, or they are between numbers, which are hardly one value.
 fn few_with_runs_of_blanks(tables: &[SampleRows<'_>], width: usize) -> usize {
     let is_row = |row: &&[Cell<'_>]| row.len() == width && comments::comment_prefix(row[0].bytes).is_none();
     let last = tables.iter().flat_map(SampleRows::iter).filter(is_row).filter_map(<[_]>::last);
     let has_run =
         |cell: &Cell<'_>| !cell.is_quoted && cell.bytes.windows(2).any(|pair| pair.iter().all(|byte| is_blank(*byte)));
-    let runs: Vec<bool> = last.map(has_run).collect();
-    let found = runs.iter().filter(|has_run| **has_run).count();
-    if found * 2 < runs.len() || runs.first() == Some(&true) { found } else { 0 }
+    let last: Vec<&Cell<'_>> = last.collect();
+    let runs: Vec<&[u8]> = last.iter().filter(|cell| has_run(cell)).map(|cell| cell.bytes).collect();
+    let is_number = |word: &[u8]| word.is_empty() || Kind::of(&Cell::plain(word)) == Kind::Number;
+    let are_numbers = |rest: &&[u8]| rest.split(|byte| is_blank(*byte)).all(is_number);
+    let is_header = last.first().is_some_and(|cell| has_run(cell));
+    if runs.len() * 2 < last.len() || is_header || runs.iter().all(are_numbers) { runs.len() } else { 0 }
 }
 
 /// The rows of the table that have `width` fields.

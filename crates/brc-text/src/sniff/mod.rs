@@ -226,9 +226,13 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     if line_ends.len() > 1 && !has_two_returns {
         doubts.extend(other_line_ends(&samples, &best.dialect));
     }
-    if dialect.header {
-        doubts.extend(doubtful_rows(&layout, known.preamble_lines.unwrap_or(0), &names));
+    let skipped = known.preamble_lines.unwrap_or(0);
+    match &layout.last_description {
+        _ if dialect.header => doubts.extend(doubtful_rows(&layout, skipped, &names)),
+        Some(lines) if known.header.is_none() => doubts.push(report::header_below(skipped + lines.start)),
+        _ => {}
     }
+    report.advice.extend_from_slice(&doubts);
     Sniffed {
         needs_more: !samples.is_whole() && has_too_few_rows(&samples, &ranked, layout.rows, overrides),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
@@ -294,8 +298,9 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
         }
         _ => None,
     };
-    let header = if layout.names.is_some() {
-        Some("a comment names the columns; --names sets other names".to_owned())
+    let header = if let Some(names) = &layout.names {
+        let line = if names.is_row { "the row above the units" } else { "a comment" };
+        Some(format!("{line} names the columns; --names sets other names"))
     } else if layout.header.is_doubtful && overrides.header.is_none() {
         Some(report::doubtful_header(dialect.header, layout.width))
     } else {
@@ -321,7 +326,8 @@ fn other_line_ends(samples: &Samples<'_>, dialect: &Dialect) -> Option<String> {
 /// Notes about rows below the header that are probably none; `skipped` lines are known to be before the table.
 fn doubtful_rows(layout: &Layout, skipped: u64, names: &[String]) -> impl Iterator<Item = String> {
     let described = layout.header.described;
-    let descriptions = layout.described_lines.map(|lines| report::descriptions(described, skipped + lines, names));
+    let descriptions =
+        layout.last_description.as_ref().map(|lines| report::descriptions(described, skipped + lines.end, names));
     let other = layout.lines_before_other.map(|lines| report::other_table(skipped + lines));
     descriptions.into_iter().chain(other)
 }

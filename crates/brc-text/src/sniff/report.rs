@@ -222,6 +222,15 @@ pub(super) fn descriptions(rows: usize, lines: u64, names: &[String]) -> String 
     )
 }
 
+/// The note about a row with text above numbers, below `lines` lines and a first row that is no header.
+pub(super) fn header_below(lines: u64) -> String {
+    let line = lines + 1;
+    format!(
+        "line {line} holds text above numbers or dates, which become text; if it is the header, --skip {lines} starts \
+         with it"
+    )
+}
+
 /// The note about a first row with numbers that may be names or values.
 pub(super) fn doubtful_header(is_header: bool, width: usize) -> String {
     match is_header {

@@ -129,7 +129,9 @@ impl<'a> SampleRows<'a> {
         let offset = |cell: &Cell<'_>| cell.bytes.as_ptr() as usize - text.as_ptr() as usize;
         for Row { cells, .. } in self.rows.iter_mut().filter(|row| row.cells.len() > width) {
             let (first, last) = (cells.start + width - 1, &self.cells[cells.end - 1]);
-            let rest = offset(&self.cells[first])..offset(last) + last.bytes.len();
+            // With the quotes around the first and the last of them.
+            let start = offset(&self.cells[first]) - usize::from(self.cells[first].is_quoted);
+            let rest = start..offset(last) + last.bytes.len() + usize::from(last.is_quoted);
             let bytes = text.get(rest).unwrap_or_default();
             self.cells[first] = Cell::plain(bytes);
             cells.end = first + 1;

@@ -18,8 +18,10 @@ pub(super) enum NumberNames {
     Certain(&'static str),
 }
 
-/// The minimum number of ascending numbers that are hardly so by chance.
-const MIN_SORTED: usize = 6;
+/// The minimum number of ascending numbers that are hardly so by chance, if none has more than four digits; others need
+/// one more.
+const MIN_SORTED: usize = 5;
+const MAX_DIGITS: usize = 4;
 /// The minimum number of evenly spaced numbers that are hardly so by chance.
 const MIN_EVEN: usize = 3;
 /// The minimum number of rows below that tell names from values.
@@ -94,7 +96,7 @@ fn judge_sequence(
         MIN_EVEN.. if are_sorted && above_names && are_even && is(&0, Likeness::Unlike) => NumberNames::Possible,
         _ if are_sorted => NumberNames::Unlikely,
         MIN_SORTED.. if are_even && below.len() >= MIN_ROWS => NumberNames::Certain(evidence),
-        MIN_SORTED.. => NumberNames::Likely(evidence),
+        MIN_SORTED.. if numbers.len() > MIN_SORTED || are_short(row, numbers) => NumberNames::Likely(evidence),
         MIN_EVEN.. if are_even => NumberNames::Likely(evidence),
         MIN_EVEN.. => NumberNames::Possible,
         _ => NumberNames::Unlikely,
@@ -116,6 +118,11 @@ fn are_sorted(rows: &[&[Cell<'_>]], columns: &[usize]) -> bool {
 /// Whether the fields in these columns have digits only.
 fn is_whole(row: &[Cell<'_>], columns: &[usize]) -> bool {
     columns.iter().all(|column| row[*column].bytes.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether the fields in these columns are whole numbers of few digits.
+fn are_short(row: &[Cell<'_>], columns: &[usize]) -> bool {
+    is_whole(row, columns) && columns.iter().all(|column| row[*column].bytes.len() <= MAX_DIGITS)
 }
 
 /// The number of fields in these columns, if each of them is empty or has a decimal mark or an exponent.
