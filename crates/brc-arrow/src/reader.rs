@@ -129,9 +129,10 @@ impl Feed {
     /// # Errors
     /// The errors of the scan; none if the reader was dropped meanwhile.
     pub fn scan(&self, table: &dyn Table, fields: &[Field], request: &ScanOptions) -> Result<()> {
+        let push = &|split: u64, batch: RecordBatch| self.queue.push(split, batch);
         let new_worker = || {
             let batches = Batches::new(fields, &self.schema, self.options.batch_rows);
-            Converter { table, fields, request, batches, target: &*self.queue, split: 0 }
+            Converter { table, fields, request, batches, skips: &|_| false, push, queue: Some(&*self.queue), split: 0 }
         };
         scan(table, request, self.options.threads, &self.progress, new_worker).map(drop)
     }
@@ -190,10 +191,10 @@ pub fn scan_batches(
     each: &(dyn Fn(RecordBatch) -> Result<()> + Sync),
     progress: &Progress,
 ) -> Result<()> {
-    let target = &Caller { skips, each };
+    let push = |_: u64, batch: RecordBatch| each(batch);
     let new_worker = || {
         let batches = Batches::new(fields, schema, batch_rows);
-        Converter { table, fields, request, batches, target, split: 0 }
+        Converter { table, fields, request, batches, skips, push: &push, queue: None, split: 0 }
     };
     for mut worker in scan(table, request, 1, progress, new_worker)? {
         match worker.finish_batch() {
@@ -204,81 +205,36 @@ pub fn scan_batches(
     Ok(())
 }
 
-/// Consumes the record batches of splits, and may skip splits.
-trait Target: Sync {
-    /// Whether a record batch has rows of only one split.
-    const BY_SPLIT: bool;
-
-    fn skips(&self, _split: &Split) -> bool {
-        false
-    }
-
-    fn push(&self, split: u64, batch: RecordBatch) -> Result<()>;
-
-    fn finish_split(&self, _split: u64) {}
-
-    fn abandon(&self, _split: u64) {}
-}
-
-impl Target for Queue {
-    const BY_SPLIT: bool = true;
-
-    fn push(&self, split: u64, batch: RecordBatch) -> Result<()> {
-        Self::push(self, split, batch)
-    }
-
-    fn finish_split(&self, split: u64) {
-        Self::finish_split(self, split);
-    }
-
-    fn abandon(&self, split: u64) {
-        Self::abandon(self, split);
-    }
-}
-
-/// Calls a function with record batches.
-struct Caller<'a> {
-    skips: &'a (dyn Fn(&Split) -> bool + Sync),
-    each: &'a (dyn Fn(RecordBatch) -> Result<()> + Sync),
-}
-
-impl Target for Caller<'_> {
-    const BY_SPLIT: bool = false;
-
-    fn skips(&self, split: &Split) -> bool {
-        (self.skips)(split)
-    }
-
-    fn push(&self, _: u64, batch: RecordBatch) -> Result<()> {
-        (self.each)(batch)
-    }
-}
-
 /// Wraps an error of `brc` as one of Arrow, so that it can be downcast.
 fn external(error: Error) -> ArrowError {
     ArrowError::ExternalError(Box::new(error))
 }
 
 /// A worker that converts scanned rows to record batches.
-struct Converter<'a, T> {
+struct Converter<'a> {
     table: &'a dyn Table,
     fields: &'a [Field],
     request: &'a ScanOptions,
     batches: Batches,
-    target: &'a T,
+    /// Whether to skip a split.
+    skips: &'a (dyn Fn(&Split) -> bool + Sync),
+    /// Consumes a record batch of a split.
+    push: &'a (dyn Fn(u64, RecordBatch) -> Result<()> + Sync),
+    /// What is told of the end of each split; a record batch has rows of only one split then.
+    queue: Option<&'a Queue>,
     /// The current split, counted from the first scanned one.
     split: u64,
 }
 
-impl<T: Target> Converter<'_, T> {
+impl Converter<'_> {
     /// Delivers the collected rows.
     fn finish_batch(&mut self) -> Result<()> {
         let batch = self.batches.finish().map_err(|error| error.error(self.table.path()))?;
-        batch.map_or(Ok(()), |batch| self.target.push(self.split, batch))
+        batch.map_or(Ok(()), |batch| (self.push)(self.split, batch))
     }
 }
 
-impl<T: Target> Sink for Converter<'_, T> {
+impl Sink for Converter<'_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let types = self.request.projection.iter().map(|&column| schema.fields().get(column).map(|it| it.logical_type));
         let known = self.fields.iter().map(|field| Some(field.logical_type));
@@ -286,13 +242,13 @@ impl<T: Target> Sink for Converter<'_, T> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let (target, split) = (self.target, self.split);
-        let taken = self.batches.take(batch, |made| target.push(split, made));
+        let (push, split) = (self.push, self.split);
+        let taken = self.batches.take(batch, |made| push(split, made));
         taken.map_err(|error| error.error(self.table.path()))
     }
 }
 
-impl<T: Target> Worker for Converter<'_, T> {
+impl Worker for Converter<'_> {
     fn split_begins(&mut self, split: &Split) {
         let position = |splits: &Vec<Split>| splits.partition_point(|other| other.index < split.index) as u64;
         self.split = self.request.splits.as_ref().map_or(split.index, position);
@@ -304,7 +260,7 @@ impl<T: Target> Worker for Converter<'_, T> {
     }
 
     fn skips(&mut self, split: &Split) -> Option<u64> {
-        self.target.skips(split).then(|| self.table.rows_of(split.index).unwrap_or(0))
+        (self.skips)(split).then(|| self.table.rows_of(split.index).unwrap_or(0))
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
@@ -312,14 +268,16 @@ impl<T: Target> Worker for Converter<'_, T> {
     }
 
     fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
-        if T::BY_SPLIT {
+        if let Some(queue) = self.queue {
             self.finish_batch()?;
+            queue.finish_split(self.split);
         }
-        self.target.finish_split(self.split);
         Ok(())
     }
 
     fn split_failed(&mut self, _: &Split) {
-        self.target.abandon(self.split);
+        if let Some(queue) = self.queue {
+            queue.abandon(self.split);
+        }
     }
 }

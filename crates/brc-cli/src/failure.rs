@@ -34,7 +34,7 @@ fn hints(error: &Error) -> Vec<String> {
     }
     if let Error::BadRow { fault, place, .. } = error {
         hints.extend(hint(fault));
-        if matches!(fault, RowFault::Columns { expected, .. } if place.line <= MAX_TITLES || *expected == 1) {
+        if matches!(fault, RowFault::Columns { expected, .. } if place.line <= 2 || *expected == 1) {
             hints.push("if the table starts further down, --skip N skips the first N lines".to_owned());
         }
     }
@@ -63,9 +63,6 @@ fn hints(error: &Error) -> Vec<String> {
     }
     hints
 }
-
-/// The number of lines that may be above a table.
-const MAX_TITLES: u64 = 100;
 
 /// The options that read a table with narrow rows.
 const PAD: &str = "--ragged pad fills columns that are missing at the end with nulls";

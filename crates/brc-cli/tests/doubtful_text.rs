@@ -941,18 +941,3 @@ fn the_last_name_of_a_table_of_blanks_keeps_its_quotes() {
     let names = place.run("head t.txt --delimiter blanks -n 1 --format csv").text();
     assert!(names.starts_with("a,\"title \"\"RMSD\"\"\"\n"), "{names}");
 }
-
-/// Where the titles were taken for a part of the table, `--skip` helps.
-#[test]
-fn a_bad_row_among_the_first_names_the_option_that_skips_them() {
-    let head = "LabVIEW\t\nVersion\t2\nSeparator\tTab\n***End***\t\t\t\n\t\nChannels\t2\t\nX\tY\tZ\tComment\n";
-    let rows: String = (0..100).map(|row| format!("{row}.5\t1.5\t2.5\t\n")).collect();
-    let place = Place::new();
-    place.write("t.lvm", format!("{head}{rows}"));
-    let outcome = place.run("head t.lvm");
-    assert!(
-        outcome.code == Some(0) || outcome.stderr.contains("--skip N skips the first N lines"),
-        "{}",
-        outcome.stderr
-    );
-}

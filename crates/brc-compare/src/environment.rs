@@ -1,5 +1,6 @@
 //! Describes the machine, the system and the build, without which times cannot be compared.
 
+use brc_core::{TimeUnit, calendar};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -182,48 +183,14 @@ pub(crate) fn host_name() -> Option<String> {
 #[must_use]
 pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (year, month, day) = date(seconds / 86_400);
-    let time = seconds % 86_400;
-    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", time / 3600, time / 60 % 60, time % 60)
-}
-
-/// The date `days` after 1970-01-01.
-fn date(mut days: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let mut year = 1970;
-    while days >= 365 + u64::from(is_leap(year)) {
-        days -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    (year, month, days + 1)
+    let mut text = Vec::new();
+    calendar::write_timestamp(i64::try_from(seconds).unwrap_or(0), TimeUnit::Second, false, &mut text);
+    String::from_utf8_lossy(&text).into_owned() + " UTC"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        for (days, expected) in [
-            (0, (1970, 1, 1)),
-            (59, (1970, 3, 1)),
-            (11_016, (2000, 2, 29)),
-            (20_777, (2026, 11, 20)),
-            (47_540, (2100, 2, 28)),
-        ] {
-            assert_eq!(date(days), expected, "{days}");
-        }
-        assert_eq!(date(47_541), (2100, 3, 1));
-    }
 
     #[test]
     fn proc_files_are_understood() {

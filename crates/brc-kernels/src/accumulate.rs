@@ -21,5 +21,5 @@ pub mod table;
 pub use groups::GroupStatistics;
 pub(crate) use groups::{FULL, ROOM};
 pub use largest::{keep_largest, ordered_float, ordered_floats};
-pub use run::{run_i16, run_i32, run_i64, statistics, statistics_i16, statistics_i32, statistics_i64};
+pub use run::{statistics, statistics_i16, statistics_i32, statistics_i64};
 pub use slots::{UnknownGroup, each_run};

@@ -1,6 +1,6 @@
 //! Aggregates a slice of values to its minimum, maximum and sum.
 
-use crate::cpu::Level;
+use crate::cpu::{Kernel, Level, run_at};
 use brc_core::{Integers, Statistics};
 
 /// The number of 16-bit values that can be summed in 32 bits, including the final reduction: 2¹⁵ · 2¹⁵ < 2³¹.
@@ -15,8 +15,7 @@ pub(super) struct Fold<T, S> {
 }
 
 /// The minimum, maximum and sum. Of no values: [`i16::MAX`], [`i16::MIN`] and 0.
-#[must_use]
-pub fn run_i16(level: Level, values: &[i16]) -> (i16, i16, i64) {
+fn run_i16(level: Level, values: &[i16]) -> (i16, i16, i64) {
     let fold = match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected.
@@ -30,32 +29,14 @@ pub fn run_i16(level: Level, values: &[i16]) -> (i16, i16, i64) {
 }
 
 /// The minimum, maximum and sum. Of no values: [`i32::MAX`], [`i32::MIN`] and 0.
-#[must_use]
-pub fn run_i32(level: Level, values: &[i32]) -> (i32, i32, i128) {
-    let fold = match level.min(Level::best()) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected.
-        Level::Avx512 => unsafe { x86::run_i32_avx512(values) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 => unsafe { x86::run_i32_avx2(values) },
-        _ => run_i32_portable(values),
-    };
+fn run_i32(level: Level, values: &[i32]) -> (i32, i32, i128) {
+    let fold = run_at(level, Run(values));
     (fold.min, fold.max, fold.sum)
 }
 
 /// The minimum, maximum and sum. Of no values: [`i64::MAX`], [`i64::MIN`] and 0.
-#[must_use]
-pub fn run_i64(level: Level, values: &[i64]) -> (i64, i64, i128) {
-    let fold = match level.min(Level::best()) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected.
-        Level::Avx512 => unsafe { x86::run_i64_avx512(values) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 => unsafe { x86::run_i64_avx2(values) },
-        _ => run_i64_portable(values),
-    };
+fn run_i64(level: Level, values: &[i64]) -> (i64, i64, i128) {
+    let fold = run_at(level, Run(values));
     (fold.min, fold.max, fold.sum)
 }
 
@@ -127,62 +108,53 @@ pub(super) fn run_i16_portable(values: &[i16]) -> Fold<i16, i64> {
     })
 }
 
-#[inline(always)]
-fn run_i32_portable(values: &[i32]) -> Fold<i32, i128> {
-    let mut whole = Fold { min: i32::MAX, max: i32::MIN, sum: 0 };
-    for values in values.chunks(MAX_VALUES) {
-        let mut sum = 0i64;
-        for &value in values {
-            whole.min = whole.min.min(value);
-            whole.max = whole.max.max(value);
-            sum += i64::from(value);
+/// Values of one width.
+struct Run<'a, T>(&'a [T]);
+
+impl Kernel for Run<'_, i32> {
+    type Output = Fold<i32, i128>;
+
+    #[inline(always)]
+    fn run(self) -> Fold<i32, i128> {
+        let mut whole = Fold { min: i32::MAX, max: i32::MIN, sum: 0 };
+        for values in self.0.chunks(MAX_VALUES) {
+            let mut sum = 0i64;
+            for &value in values {
+                whole.min = whole.min.min(value);
+                whole.max = whole.max.max(value);
+                sum += i64::from(value);
+            }
+            whole.sum += i128::from(sum);
         }
-        whole.sum += i128::from(sum);
+        whole
     }
-    whole
 }
 
-/// Sums the upper and lower halves separately: both fit in 64 bits, which vectorises unlike 128 bits.
-#[inline(always)]
-fn run_i64_portable(values: &[i64]) -> Fold<i64, i128> {
-    let mut whole = Fold { min: i64::MAX, max: i64::MIN, sum: 0 };
-    for values in values.chunks(MAX_VALUES) {
-        let (mut upper, mut lower) = (0i64, 0i64);
-        for &value in values {
-            whole.min = whole.min.min(value);
-            whole.max = whole.max.max(value);
-            upper += value >> 32;
-            lower += value & 0xFFFF_FFFF;
+impl Kernel for Run<'_, i64> {
+    type Output = Fold<i64, i128>;
+
+    /// Sums the upper and lower halves separately: both fit in 64 bits, which vectorises unlike 128 bits.
+    #[inline(always)]
+    fn run(self) -> Fold<i64, i128> {
+        let mut whole = Fold { min: i64::MAX, max: i64::MIN, sum: 0 };
+        for values in self.0.chunks(MAX_VALUES) {
+            let (mut upper, mut lower) = (0i64, 0i64);
+            for &value in values {
+                whole.min = whole.min.min(value);
+                whole.max = whole.max.max(value);
+                upper += value >> 32;
+                lower += value & 0xFFFF_FFFF;
+            }
+            whole.sum += (i128::from(upper) << 32) + i128::from(lower);
         }
-        whole.sum += (i128::from(upper) << 32) + i128::from(lower);
+        whole
     }
-    whole
 }
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86 {
-    use super::{Fold, by_chunk, run_i32_portable, run_i64_portable};
+    use super::{Fold, by_chunk};
     use std::arch::x86_64::*;
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn run_i32_avx2(values: &[i32]) -> Fold<i32, i128> {
-        run_i32_portable(values)
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub(super) fn run_i32_avx512(values: &[i32]) -> Fold<i32, i128> {
-        run_i32_portable(values)
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn run_i64_avx2(values: &[i64]) -> Fold<i64, i128> {
-        run_i64_portable(values)
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub(super) fn run_i64_avx512(values: &[i64]) -> Fold<i64, i128> {
-        run_i64_portable(values)
-    }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]

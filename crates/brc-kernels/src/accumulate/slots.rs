@@ -1,7 +1,7 @@
 //! The state of a group of 16-bit values, and the loops that update it.
 
 use super::run;
-use crate::cpu::Level;
+use crate::cpu::{Kernel, Level, run_at};
 use brc_core::{Run, Statistics};
 
 /// A row refers to a group that does not exist, the numbers of rows and values differ, or a value does not fit in 64
@@ -137,19 +137,22 @@ pub(super) struct Sets<'a> {
 impl Sets<'_> {
     /// Whether all sets are aggregates of 16-bit values, which slots can hold.
     pub(super) fn fit(self, level: Level) -> bool {
-        match level.min(Level::best()) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is not above the best one that was detected.
-            Level::Avx512 => unsafe { x86::fit_avx512(self) },
-            _ => self.fit_portable(),
-        }
+        run_at(level, Fit(self))
     }
+}
+
+/// [`Sets::fit`].
+struct Fit<'a>(Sets<'a>);
+
+impl Kernel for Fit<'_> {
+    type Output = bool;
 
     /// Written without early exit, so that it vectorises.
     #[inline(always)]
-    fn fit_portable(self) -> bool {
+    fn run(self) -> bool {
+        let Sets { rows, min, max, sum, .. } = self.0;
         let mut all = true;
-        for (((&rows, &min), &max), &sum) in self.rows.iter().zip(self.min).zip(self.max).zip(self.sum) {
+        for (((&rows, &min), &max), &sum) in rows.iter().zip(min).zip(max).zip(sum) {
             let rows = i64::from(rows);
             // The products are meaningless if the first two conditions do not hold, and cannot overflow if they do.
             all &= (min >= i64::from(i16::MIN))
@@ -167,22 +170,27 @@ pub(super) fn sets_i16<const N: usize>(
     sets: Sets<'_>,
     slots: &mut [[Slot; N]],
 ) -> Result<(), UnknownGroup> {
-    match level.min(Level::best()) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected.
-        Level::Avx2 | Level::Avx512 => unsafe { x86::sets_avx2(sets, slots) },
-        _ => sets_portable(sets, slots),
-    }
+    run_at(level, AddSets { sets, slots })
 }
 
-#[inline(always)]
-fn sets_portable<const N: usize>(sets: Sets<'_>, slots: &mut [[Slot; N]]) -> Result<(), UnknownGroup> {
-    let Sets { groups, rows, min, max, sum } = sets;
-    for ((((&group, &rows), &min), &max), &sum) in groups.iter().zip(rows).zip(min).zip(max).zip(sum) {
-        let slots = slots.get_mut(group as usize).ok_or(UnknownGroup)?;
-        slots[0].add(rows.into(), min as i16, max as i16, sum);
+/// [`sets_i16`].
+struct AddSets<'a, const N: usize> {
+    sets: Sets<'a>,
+    slots: &'a mut [[Slot; N]],
+}
+
+impl<const N: usize> Kernel for AddSets<'_, N> {
+    type Output = Result<(), UnknownGroup>;
+
+    #[inline(always)]
+    fn run(self) -> Result<(), UnknownGroup> {
+        let Sets { groups, rows, min, max, sum } = self.sets;
+        for ((((&group, &rows), &min), &max), &sum) in groups.iter().zip(rows).zip(min).zip(max).zip(sum) {
+            let slots = self.slots.get_mut(group as usize).ok_or(UnknownGroup)?;
+            slots[0].add(rows.into(), min as i16, max as i16, sum);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 pub(super) fn rows_i16<const N: usize>(
@@ -209,7 +217,7 @@ fn rows_portable<const N: usize>(groups: &[u32], values: &[i16], slots: &mut [[S
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    use super::{ONE, Run, Sets, Slot, UnknownGroup, rows_portable, run, runs_with, sets_portable};
+    use super::{ONE, Run, Slot, UnknownGroup, rows_portable, run, runs_with};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
@@ -228,16 +236,6 @@ pub(crate) mod x86 {
         slots: &mut [[Slot; N]],
     ) -> Result<(), UnknownGroup> {
         runs_with(runs, values, slots, |part| run::x86::run_i16_avx2(part))
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
-    pub(super) fn fit_avx512(sets: Sets<'_>) -> bool {
-        sets.fit_portable()
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn sets_avx2<const N: usize>(sets: Sets<'_>, slots: &mut [[Slot; N]]) -> Result<(), UnknownGroup> {
-        sets_portable(sets, slots)
     }
 
     /// The number of rows whose groups are checked together, then added unchecked.

@@ -64,9 +64,6 @@ fn range_i32(level: Level, values: &[i32], low: i32, high: i32, mask: &mut [u64]
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller has limited the level to the best one that was detected.
         Level::Avx512 => unsafe { x86::range_i32_avx512(values, low, high, mask) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 => unsafe { x86::range_i32_avx2(values, low, high, mask) },
         _ => run_at(level, Range { values, low, high, mask }),
     }
 }
@@ -76,9 +73,6 @@ fn range_i64(level: Level, values: &[i64], low: i64, high: i64, mask: &mut [u64]
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller has limited the level to the best one that was detected.
         Level::Avx512 => unsafe { x86::range_i64_avx512(values, low, high, mask) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 => unsafe { x86::range_i64_avx2(values, low, high, mask) },
         _ => run_at(level, Range { values, low, high, mask }),
     }
 }
@@ -177,16 +171,6 @@ mod x86 {
         _mm512_sub_epi64,
         _mm512_cmple_epu64_mask
     );
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn range_i32_avx2(values: &[i32], low: i32, high: i32, mask: &mut [u64]) {
-        super::portable(values, low, high, mask);
-    }
-
-    #[target_feature(enable = "avx2")]
-    pub(super) fn range_i64_avx2(values: &[i64], low: i64, high: i64, mask: &mut [u64]) {
-        super::portable(values, low, high, mask);
-    }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn range_i16_avx2(values: &[i16], low: i16, high: i16, mask: &mut [u64]) {

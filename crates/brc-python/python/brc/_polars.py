@@ -149,7 +149,11 @@ def _value(tree):
     import polars
 
     expression = polars.Expr.deserialize(io.StringIO(json.dumps(tree)), format="json")
-    return polars.select(expression).item()
+    value = polars.select(expression).to_series()
+    if value.dtype in (polars.Datetime("ns"), polars.List(polars.Datetime("ns"))):
+        # Python's datetime would round it.
+        raise _Unknown
+    return value.item()
 
 
 def _names_columns(tree):
