@@ -15,8 +15,11 @@ const MAX_NOTES: usize = 10;
 /// a glob.
 ///
 /// # Errors
-/// [`Error::Usage`] if a glob is malformed or matches no file, or a directory has none.
+/// [`Error::Usage`] if a glob is malformed or matches no file, a directory has none, or standard input is named twice.
 pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<FoundFile>> {
+    if inputs.iter().filter(|input| input.as_os_str() == "-").count() > 1 {
+        return Err(Error::Usage("-: standard input can be read only once".to_owned()));
+    }
     let mut files = Vec::with_capacity(inputs.len());
     for input in inputs {
         if let Some(found) = remote::found(input)? {
