@@ -96,17 +96,7 @@ impl Layout {
     ) -> Layout {
         let may_skip = preamble == Preamble::Infer && overrides.preamble_lines.is_none() && overrides.header.is_none();
         let comments = comments_of(samples, dialect, overrides, may_skip);
-        let prefix = comments.as_ref().map(|comments| comments.prefix.clone());
-        let mut shifted = 0;
-        let mut tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
-        let end = samples.end().and_then(|end| tables.get_mut(end));
-        let mut row_count = end.and_then(footer::take_row_count);
-        if dialect.delimiter == Delimiter::Blanks {
-            let width = Shape::of(&tables, 0).width_with_rest(samples, &tables);
-            tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
-            shifted = few_with_runs_of_blanks(&tables, width);
-            row_count = row_count.map(|count| count.within(width));
-        }
+        let (tables, row_count, shifted) = tables_of(samples, dialect, comments.as_ref());
         let leading = match &overrides.comment {
             None if may_skip => comments::leading(samples, &tables, dialect),
             _ => Leading::default(),
@@ -156,6 +146,26 @@ impl Layout {
                 .map_or(0, |table| table.iter().skip(first.max(leading.end)).filter(|row| !is_empty(row)).count()),
         }
     }
+}
+
+/// The rows of the samples without a count of the rows at the end of the file, that count, and the number of rows with
+/// runs of blanks in their last field.
+fn tables_of<'a>(
+    samples: &'a Samples<'_>,
+    dialect: &Dialect,
+    comments: Option<&Comments>,
+) -> (Vec<SampleRows<'a>>, Option<RowCount>, usize) {
+    let prefix = comments.map(|comments| comments.prefix.clone());
+    let mut tables = samples.split(&Dialect { comment: prefix, ..dialect.clone() });
+    let end = samples.end().and_then(|end| tables.get_mut(end));
+    let row_count = end.and_then(footer::take_row_count);
+    if dialect.delimiter != Delimiter::Blanks {
+        return (tables, row_count, 0);
+    }
+    let width = Shape::of(&tables, 0).width_with_rest(samples, &tables);
+    tables.iter_mut().zip(samples.iter()).for_each(|(table, text)| table.take_rest(width, text));
+    let shifted = few_with_runs_of_blanks(&tables, width);
+    (tables, row_count.map(|count| count.within(width)), shifted)
 }
 
 /// What follows the table at the end of the file, if that is sampled.

@@ -185,14 +185,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     let charset = report.charset(samples);
     let samples = Samples::decode(samples, charset);
     let declared = declared_delimiter(samples.start()).filter(|_| overrides.preamble_lines.is_none());
-    let known = &match declared {
-        Some(delimiter) => DialectOverrides {
-            delimiter: overrides.delimiter.or(Some(delimiter)),
-            preamble_lines: Some(1),
-            ..overrides.clone()
-        },
-        None => overrides.clone(),
-    };
+    let known = &with_declared(overrides, declared);
     let mut dialect = known.apply(Dialect::default());
     dialect.charset = charset;
     let (line_ends, seen) = match overrides.line_end {
@@ -227,11 +220,11 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         doubts.extend(other_line_ends(&samples, &best.dialect));
     }
     let skipped = known.preamble_lines.unwrap_or(0);
-    match &layout.last_description {
-        _ if dialect.header => doubts.extend(doubtful_rows(&layout, skipped, &names)),
-        Some(lines) if known.header.is_none() => doubts.push(report::header_below(skipped + lines.start)),
-        _ => {}
-    }
+    doubts.extend(if dialect.header {
+        doubtful_rows(&layout, skipped, &names)
+    } else {
+        doubtful_header(&layout, skipped, known)
+    });
     report.advice.extend_from_slice(&doubts);
     Sniffed {
         needs_more: !samples.is_whole() && has_too_few_rows(&samples, &ranked, layout.rows, overrides),
@@ -324,12 +317,18 @@ fn other_line_ends(samples: &Samples<'_>, dialect: &Dialect) -> Option<String> {
 }
 
 /// Notes about rows below the header that are probably none; `skipped` lines are known to be before the table.
-fn doubtful_rows(layout: &Layout, skipped: u64, names: &[String]) -> impl Iterator<Item = String> {
+fn doubtful_rows(layout: &Layout, skipped: u64, names: &[String]) -> Vec<String> {
     let described = layout.header.described;
     let descriptions =
         layout.last_description.as_ref().map(|lines| report::descriptions(described, skipped + lines.end, names));
     let other = layout.lines_before_other.map(|lines| report::other_table(skipped + lines));
-    descriptions.into_iter().chain(other)
+    descriptions.into_iter().chain(other).collect()
+}
+
+/// The note about a row that may be the header, below a first row that is not.
+fn doubtful_header(layout: &Layout, skipped: u64, known: &DialectOverrides) -> Vec<String> {
+    let lines = layout.last_description.iter().filter(|_| known.header.is_none());
+    lines.map(|lines| report::header_below(skipped + lines.start)).collect()
 }
 
 /// The wholeness of rows of words with hardly any numbers.
@@ -350,6 +349,18 @@ fn rows_at_the_end(samples: &Samples<'_>, ranked: &[Candidate], known: &DialectO
     let lines = memchr::memchr_iter(other.dialect.line_end.last_byte(), before).count() as u64;
     let skip = lines + known.preamble_lines.unwrap_or(0);
     Some(report::rows_at_the_end(other.dialect.delimiter, other.shape.usual, other.shape.width, skip))
+}
+
+/// What is known of a text whose first line declares its delimiter, or does not.
+fn with_declared(overrides: &DialectOverrides, declared: Option<Delimiter>) -> DialectOverrides {
+    match declared {
+        Some(delimiter) => DialectOverrides {
+            delimiter: overrides.delimiter.or(Some(delimiter)),
+            preamble_lines: Some(1),
+            ..overrides.clone()
+        },
+        None => overrides.clone(),
+    }
 }
 
 /// The delimiter that a first line such as `sep=;` declares for spreadsheets.
