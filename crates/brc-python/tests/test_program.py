@@ -50,7 +50,7 @@ def test_options_are_those_of_the_command_line(tmp_path):
     )
     assert words == [
         "--header=no", "--trim=yes", "--quote=none", "--cold", "--query=2a", "--query=--by x", "--encodings=buren,csv",
-        "--compressions=zstd:9,none", '--type="a b"=int64', "--from=csv",
+        "--compressions=zstd:9,none", "--type=a b=int64", "--from=csv",
     ]
     named = tmp_path / "named.buren"
     named.write_text("a;b\n1;2\n")

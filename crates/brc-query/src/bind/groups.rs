@@ -201,8 +201,11 @@ impl Scope for GroupScope<'_> {
         }
         let mut scope = self.rows;
         let Ok(typed) = (Binder { expression, scope: &mut scope }).bind(syntax) else { return Ok(None) };
-        let key = self.keys.get(&typed);
-        Ok(key.map(|&key| Typed::column(key, typed.logical_type, typed.nullable)))
+        Ok(match self.keys.get(&typed) {
+            Some(&key) => Some(Typed::column(key, typed.logical_type, typed.nullable)),
+            // Also of columns that are no keys: x in (null).
+            None => typed.constant().is_some().then_some(typed),
+        })
     }
 }
 

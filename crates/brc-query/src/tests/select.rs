@@ -69,6 +69,8 @@ fn groups_are_answered() {
         ),
         ("select upper(s) as u, sum(x), 1 as one group by all", "A 7.5 1; B 10.0 1"),
         ("select 1, s, count(*) group by 1, s", "1 a 5; 1 b 5"),
+        ("select x in (null), s, count(*) group by 1, 2", "null a 5; null b 5"),
+        ("select distinct x + null as n, s", "null a; null b"),
         ("select s, upper(s) as u, count(*) group by s, u, length(s) having u = 'B' order by u", "b B 5"),
         ("select upper(s) as u, s, count(*) group by u, s", "A a 5; B b 5"),
         ("select 3 - \"y y\" as n, count(*) group by \"y y\", n", "3 4; 2 3; 1 3"),
