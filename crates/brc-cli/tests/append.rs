@@ -133,8 +133,11 @@ fn a_failed_append_leaves_the_file_unchanged() {
     let rejected = place.read("bad.tsv");
     place
         .run("convert bad.csv new.buren --append --rejects bad.tsv")
-        .fails_with(2, "bad.tsv: already exists; with --append, --rejects needs a new file");
+        .fails_with(2, "bad.tsv: already has rejected rows; with --append, --rejects needs a new file");
     assert_eq!(place.read("bad.tsv"), rejected);
+    for _ in 0..2 {
+        place.run("convert first.csv twice.buren --append --rejects none.tsv").ok();
+    }
     place.write("other.csv", "id,town,price,day\n4,Voss,1.0,2024-01-04\n");
     place
         .run("convert other.csv new.buren --append")

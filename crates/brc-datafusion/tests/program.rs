@@ -3,9 +3,16 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
+use brc_datafusion::write_rows;
+use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{StreamExt, stream};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
 struct Ended {
     code: i32,
@@ -309,19 +316,32 @@ fn statements_are_planned_in_the_session_that_those_before_have_left() {
 fn words_that_begin_like_statements_are_files() {
     let place = place();
     std::fs::copy(place.path().join("visits.csv"), place.path().join("table-1.csv")).unwrap();
-    let ended = run(place.path(), &["t=table-*.csv", "--format", "csv", "select count(*) as n from t"], "");
+    let ended = run(place.path(), &["table-*.csv", "--format", "csv", "select count(*) as n from \"table-1\""], "");
     assert_eq!((ended.code, ended.out.as_str()), (0, "n\n4\n"), "{}", ended.err);
+    for query in ["select*from visits limit 1", "select'x'", "select\"station\" from visits limit 1"] {
+        assert_eq!(run(place.path(), &["visits.csv", query], "").code, 0, "{query}");
+    }
     let ended = run(place.path(), &["values.csv", "select 1"], "");
     assert_eq!(ended.code, 1, "{}", ended.err);
     assert!(ended.err.contains("values.csv"), "{}", ended.err);
 }
 
-/// A result that could not be written entirely must not look complete.
+/// Rows whose end is never told must not become a file that looks complete.
 #[test]
-fn a_failing_query_leaves_no_file() {
-    let place = place();
-    let query = "select 1 / (temperature - temperature) as x from visits";
-    let ended = run(place.path(), &["visits.csv", "-o", "x.buren", query], "");
-    assert_ne!(ended.code, 0, "{}", ended.err);
-    assert!(!place.path().join("x.buren").exists());
+fn an_interrupted_result_leaves_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.buren");
+    let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, false)]));
+    let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![column]).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let rows = stream::iter([Ok(batch)]).chain(stream::pending());
+        let rows = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
+        let written = tokio::time::timeout(Duration::from_millis(300), write_rows(rows, &path, &[])).await;
+        assert!(written.is_err(), "it waits for rows");
+    });
+    // Waits for the conversion.
+    drop(runtime);
+    assert!(!path.exists());
 }

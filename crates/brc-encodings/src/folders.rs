@@ -133,11 +133,17 @@ impl Tree {
         Ok(())
     }
 
+    /// Adds the links that lead to other files; or to the same, but with other values of the columns of their folders.
     fn add_linked_files(&mut self) {
-        let mut known: HashSet<PathBuf> = self.files.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let identity = |path: &PathBuf| {
+            let has_value = |part: &Component<'_>| part.as_os_str().as_encoded_bytes().contains(&b'=');
+            let values: PathBuf = path.parent().into_iter().flat_map(Path::components).filter(has_value).collect();
+            path.canonicalize().ok().map(|target| (target, values))
+        };
+        let mut known: HashSet<_> = self.files.iter().filter_map(identity).collect();
         self.linked_files.sort();
         // Opening a broken link reports an error.
-        let is_new = |link: &PathBuf| link.canonicalize().map_or(true, |target| known.insert(target));
+        let is_new = |link: &PathBuf| identity(link).is_none_or(|target| known.insert(target));
         self.files.extend(self.linked_files.drain(..).filter(is_new));
     }
 

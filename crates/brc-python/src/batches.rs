@@ -5,9 +5,9 @@ use crate::errors::exception;
 use crate::stream::{Failed, Stream};
 use crate::warnings;
 use arrow_array::{RecordBatch, RecordBatchIterator};
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use parking_lot::Mutex;
 
 /// An iterator that reads record batches.
 #[pyclass(frozen, module = "brc")]

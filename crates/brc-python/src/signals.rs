@@ -2,9 +2,9 @@
 
 use crate::warnings;
 use brc_core::interrupt;
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use parking_lot::Mutex;
 use std::time::Duration;
 
 /// The interval between checks for Ctrl-C.

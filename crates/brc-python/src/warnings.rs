@@ -1,10 +1,10 @@
 //! Emits Python warnings about files that are still read.
 
+use parking_lot::Mutex;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use std::ffi::CString;
 use std::path::Path;
-use parking_lot::Mutex;
 
 /// Warnings not yet emitted: a thread that reads a file must not wait for the interpreter, which may be waiting for the
 /// thread.

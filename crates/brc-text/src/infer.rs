@@ -158,7 +158,7 @@ impl Seen {
         self.flags & TEXT != 0
     }
 
-    /// Whether some text is a list of more than two whole numbers with commas between them.
+    /// Whether some text is a list of whole numbers with two or more commas.
     #[must_use]
     pub fn has_lists(self) -> bool {
         self.flags & LIST != 0

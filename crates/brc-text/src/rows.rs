@@ -127,7 +127,7 @@ impl fmt::Display for Reason {
             Self::Columns { found } => write!(f, "{found} columns"),
             Self::Malformed { .. } => f.write_str("text after a closing quote"),
             Self::Unclosed => f.write_str("a quote is never closed"),
-            Self::QuotedTooLong => f.write_str("a quoted field is too long"),
+            Self::QuotedTooLong => f.write_str("the row is too long inside quotes"),
             Self::TooLong => f.write_str("the line is too long"),
             Self::Comment => f.write_str("a comment"),
             Self::Empty => f.write_str("an empty line"),

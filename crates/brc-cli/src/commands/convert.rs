@@ -20,6 +20,8 @@ use brc_encodings::{
     Converted, CreateOptions, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
     check_text_name, convert_inferred, delimiter_by_extension, writer,
 };
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -310,14 +312,19 @@ fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
         return Err(Error::Usage(format!("{}: is also the output; choose a different rejects file", path.display())));
     }
     check_text_name(path)?;
-    if args.append && path.is_file() {
-        let reason = "already exists; with --append, --rejects needs a new file";
+    if args.append && has_rows(path) {
+        let reason = "already has rejected rows; with --append, --rejects needs a new file";
         return Err(Error::Usage(format!("{}: {reason}", path.display())));
     }
     let file = Output::create(path, &args.output_options(inputs))?;
     let log = RejectLog::to(file, args.max_rejects);
     let files = inputs.iter().filter(|input| !input.is_dir()).count();
     Ok(if files > 1 { log.naming_files() } else { log })
+}
+
+/// Whether there is a file with more than the header of a rejects file.
+fn has_rows(path: &Path) -> bool {
+    path.is_file() && File::open(path).is_ok_and(|file| BufReader::new(file).split(b'\n').nth(1).is_some())
 }
 
 fn summary(converted: &Converted, seconds: f64) -> String {

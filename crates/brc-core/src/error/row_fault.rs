@@ -62,7 +62,7 @@ pub enum RowFault {
     #[error("a quote is never closed")]
     UnclosedQuote,
     /// A row in quotes exceeds the maximum length.
-    #[error("a quoted field is longer than {0} bytes, or its quote is never closed")]
+    #[error("a row is longer than {0} bytes inside quotes, or a quote is never closed")]
     QuotedTooLong(usize),
     /// A field continues after its closing quote.
     #[error("text after a closing quote")]

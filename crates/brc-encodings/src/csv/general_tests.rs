@@ -121,7 +121,7 @@ fn an_unclosed_quote_is_one_reject() {
         // The quote may be closed further on: what follows may not be rows.
         for input in [file(&long), pipe(&long, 1 << 16)] {
             let error = read(&Csv, input, &options, 2).unwrap_err();
-            assert!(error.contains("line 3, byte 8: a quoted field is longer than"), "{error}");
+            assert!(error.contains("line 3, byte 8: a row is longer than"), "{error}");
         }
     }
 }

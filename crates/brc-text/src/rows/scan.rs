@@ -328,7 +328,7 @@ impl<'a> Scan<'a> {
     /// Whether a byte after the start of the current row is inside quotes.
     fn is_inside_quotes(&self, at: usize) -> bool {
         let mut cursor = Cursor { at: self.row, ..Cursor::START };
-        // The row has been scanned up to there, so it is not malformed.
+        // After a malformed field no quote is open.
         let _ = scan(self.level, self.syntax, self.text, &mut cursor, at, &mut Vec::new());
         cursor.state.is_inside_quotes()
     }

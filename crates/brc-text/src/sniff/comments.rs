@@ -70,7 +70,10 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
             && (rows.last()? > &first || with_leading || are_rulers(table, &rows));
         let leading = found.then(|| leading(samples, &tables, dialect))?;
         let is_header = leading.header.is_some_and(|header| rows.contains(&header));
-        (!is_header).then(|| Comments { prefix: prefix.to_owned(), rows: rows.len(), names: leading.names })
+        let is_signed = samples.start()[table.start(first)..].starts_with(prefix.as_bytes());
+        // Comments are skipped, and with them a row of names like `#Date;#Amount`.
+        let names = if is_signed { Some(CommentNames::of(table.row(first), false)) } else { leading.names };
+        (!is_header).then(|| Comments { prefix: prefix.to_owned(), rows: rows.len(), names })
     })
 }
 
@@ -98,11 +101,11 @@ pub(super) struct CommentNames {
 }
 
 impl CommentNames {
-    /// The fields of a row that is not part of the table.
-    pub(super) fn of(row: &[Cell<'_>]) -> Self {
+    /// The fields of a row that is not part of the table; `is_row` if it is no comment.
+    pub(super) fn of(row: &[Cell<'_>], is_row: bool) -> Self {
         let names = row.iter().map(|cell| String::from_utf8_lossy(cell.bytes).into_owned()).collect();
         let comment = row.iter().map(|cell| cell.bytes).collect::<Vec<_>>().join(&b' ');
-        Self { names, is_declared: false, is_row: true, comment }
+        Self { names, is_declared: false, is_row, comment }
     }
 
     /// Whether they name `width` columns, whose first row may be a header.

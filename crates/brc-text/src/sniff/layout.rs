@@ -203,14 +203,14 @@ fn comments_of(
     }
 }
 
-/// The names of all columns in the row above a header that lacks some, and so has their units; and the row below it.
+/// The names of all columns in the row above an indented one that lacks some, and so has their units; and the row below.
 fn names_above(table: &SampleRows<'_>, units: usize, header: &Header) -> Option<(CommentNames, usize)> {
     let filled = |row: &usize| !is_empty(table.row(*row));
     let above = (0..units).rev().find(filled).filter(|_| header.is_there() && header.unnamed > 0)?;
     let names = table.row(above);
     let below = (units + 1..table.len()).find(filled)?;
     let are_names = names.len() == table.row(below).len() && header::are_distinct_names(names);
-    are_names.then(|| (CommentNames::of(names), below))
+    (are_names && table.is_indented(units)).then(|| (CommentNames::of(names, true), below))
 }
 
 /// The number of rows of `width` fields whose last one has two blanks in a row; 0 if most rows have them, unless the

@@ -128,7 +128,8 @@ impl LeadingRows<'_, '_> {
 
 /// The first row after titles as spreadsheets write them: rows of the usual width with text only in the first field, or
 /// with a key and its value in a table of several other columns. Above two columns, an empty row follows them. If such
-/// rows are common among those below, or no header follows them, they belong to the table. At its end they are notes.
+/// rows are common among those below, or no header follows them, they belong to the table. A few at its end are notes if
+/// the header is certain.
 fn after_titles(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter: Delimiter) -> usize {
     let table = &tables[0];
     let of_title = if width > 3 { 2 } else { 1 };
@@ -138,10 +139,22 @@ fn after_titles(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter
     let titles = table.iter().skip(first).take_while(|row| is_title(row)).count();
     let after = first + titles;
     let end = (after..table.len()).rev().find(|row| !is_title(table.row(*row))).map_or(after, |last| last + 1);
-    let below = end - after;
-    let is_apart = || table.iter().skip(first).take(titles).any(|row| row.iter().all(Cell::is_empty));
+    let is_blank = |row: &[Cell<'_>]| row.iter().all(Cell::is_empty);
+    let (below, notes) = (end - after, table.iter().skip(end).filter(|row| !is_blank(row)).count());
+    let is_apart = || table.iter().skip(first).take(titles).any(is_blank);
     // Rows without any value are no titles.
     let again = table.iter().take(end).skip(after).filter(|row| is_title(row) && !row[0].is_empty()).count();
-    let is_table = titles > 0 && below > 0 && again * 10 < below && (width > 2 || width == 2 && is_apart());
-    if is_table && header::judge(tables, after, width, delimiter).is_there() { after } else { first }
+    let is_table = titles > 0 && below > notes && again * 10 < below && (width > 2 || width == 2 && is_apart());
+    if !is_table {
+        return first;
+    }
+    let has_header = if notes == 0 {
+        header::judge(tables, after, width, delimiter).is_there()
+    } else {
+        let mut above_notes = table.clone();
+        above_notes.truncate(end);
+        let header = header::judge(&[above_notes], after, width, delimiter);
+        header.is_there() && header.is_certain()
+    };
+    if has_header { after } else { first }
 }

@@ -175,8 +175,9 @@ impl Report<'_> {
 
     pub(super) fn header(&mut self, layout: &Layout) -> bool {
         let header = &layout.header;
-        if layout.names.is_some() {
-            self.add(Part::Header, "in a comment", false, "a comment holds as many names as the rows have fields");
+        if let Some(names) = &layout.names {
+            let (place, line) = if names.is_row { ("above units", "a row") } else { ("in a comment", "a comment") };
+            self.add(Part::Header, place, false, format!("{line} holds as many names as the rows have fields"));
             return false;
         }
         let is_there = self.overrides.header.unwrap_or(header.is_there());

@@ -11,7 +11,7 @@ use splitter::Splitter;
 use std::ops::{AddAssign, Range};
 
 /// The rows of a sample.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct SampleRows<'a> {
     rows: Vec<Row>,
     cells: Vec<Cell<'a>>,
@@ -19,7 +19,7 @@ pub(super) struct SampleRows<'a> {
     pub(super) quotes: Quotes,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Row {
     start: usize,
     /// The position after its line end.
