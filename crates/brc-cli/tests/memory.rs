@@ -142,8 +142,9 @@ fn a_conversion_keeps_within_its_memory() {
             place.shell(&format!("rm -f m.csv; {command} {options}")).ok();
             let metrics = String::from_utf8(place.read("m.csv")).unwrap();
             let peak: f64 = metrics.lines().last().unwrap().split(',').nth(5).unwrap().parse().unwrap();
-            // The pages of the program itself count, and the number of waiting parts depends on scheduling.
-            assert!(peak < f64::from(memory) * MEBIBYTE * 1.15, "{command} {options}: {} MiB", peak / MEBIBYTE);
+            // The pages of the program itself count, of which the system maps more or fewer at once, and the number of
+            // waiting parts depends on scheduling.
+            assert!(peak < f64::from(memory) * MEBIBYTE * 1.2, "{command} {options}: {} MiB", peak / MEBIBYTE);
         }
     }
 }
