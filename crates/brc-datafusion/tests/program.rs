@@ -316,7 +316,7 @@ fn statements_are_planned_in_the_session_that_those_before_have_left() {
 fn words_that_begin_like_statements_are_files() {
     let place = place();
     std::fs::copy(place.path().join("visits.csv"), place.path().join("table-1.csv")).unwrap();
-    let ended = run(place.path(), &["table-*.csv", "--format", "csv", "select count(*) as n from \"table-1\""], "");
+    let ended = run(place.path(), &["table-*.csv", "--format", "csv", "select count(*) as n from \"table\""], "");
     assert_eq!((ended.code, ended.out.as_str()), (0, "n\n4\n"), "{}", ended.err);
     for query in ["select*from visits limit 1", "select'x'", "select\"station\" from visits limit 1"] {
         assert_eq!(run(place.path(), &["visits.csv", query], "").code, 0, "{query}");
