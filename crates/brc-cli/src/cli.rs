@@ -196,10 +196,10 @@ enum Command {
     Count(count::Args),
     /// Query a table in SQL, or with --by, --agg and --where
     ///
-    /// Without a query, a prompt for SQL opens if standard input and output are terminals. Otherwise, and for a
-    /// table of one string and one number column, the default query is min, mean and max of each number column, grouped by the
-    /// string column. Statements are select, from, describe, summarize, show and explain, separated by semicolons. Sums
-    /// are exact, also of floats; mean is rounded half up to the column's scale. Nulls form one group; aggregates
+    /// Without a query, a prompt for SQL opens if standard input and output are terminals. Otherwise, and for a table
+    /// of one string and one number column, the default query is min, mean and max of each number column, grouped by
+    /// the string column. Statements are select, from, describe, summarize, show and explain, separated by semicolons.
+    /// Sums are exact, also of floats; mean is rounded half up to the column's scale. Nulls form one group; aggregates
     /// ignore them. brc functions lists all functions, with an example each.
     Query(query::Args),
     /// Convert a table to another encoding

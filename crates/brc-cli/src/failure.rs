@@ -141,6 +141,15 @@ pub(crate) fn worst(known: Option<(u8, bool)>, error: Error) -> Option<(u8, bool
     }
 }
 
+/// The exit code of work on several files, which keeps that of the files so far and fails if standard output does.
+pub(crate) fn code_of(work: impl FnOnce(&mut Option<(u8, bool)>) -> brc_core::Result<()>) -> u8 {
+    let mut code = None;
+    if let Err(error) = work(&mut code) {
+        code = worst(code, error);
+    }
+    code.map_or(SUCCESS, |(code, _)| code)
+}
+
 /// Prints a warning about a file that is still read.
 pub(crate) fn warn(path: &Path, text: &str) {
     let text = format!("warning: {}: {text}", path.display());

@@ -24,7 +24,7 @@ pub struct FoundFile {
 }
 
 /// The column and value of a directory `name=value`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Folder {
     name: String,
     /// `None` is null.
@@ -78,12 +78,11 @@ pub(crate) fn is_read(name: &OsStr) -> bool {
 /// # Errors
 /// [`Error::Usage`] if there is no file, [`Error::Io`] if a directory cannot be read.
 pub fn files_of(directory: &Path) -> Result<Vec<FoundFile>> {
-    let Tree { mut files, .. } = Tree::below(vec![directory.to_owned()], &is_read)?;
+    let files = Tree::below(vec![directory.to_owned()], &is_read)?.into_files();
     if files.is_empty() {
         let reason = "is a directory without files (names that begin with . or _ are ignored)";
         return Err(Error::Usage(format!("{}: {reason}", directory.display())));
     }
-    files.sort();
     let found = |path| Ok(FoundFile { directory: Some(directory.to_owned()), ..FoundFile::below(directory, path)? });
     files.into_iter().map(found).collect()
 }
@@ -113,9 +112,6 @@ impl Tree {
         if !tree.links.is_empty() {
             tree.follow_links(is_wanted)?;
         }
-        if !tree.linked_files.is_empty() {
-            tree.add_linked_files();
-        }
         Ok(tree)
     }
 
@@ -133,18 +129,22 @@ impl Tree {
         Ok(())
     }
 
-    /// Adds the links that lead to other files; or to the same, but with other values of the columns of their folders.
-    fn add_linked_files(&mut self) {
-        let identity = |path: &PathBuf| {
-            let has_value = |part: &Component<'_>| part.as_os_str().as_encoded_bytes().contains(&b'=');
-            let values: PathBuf = path.parent().into_iter().flat_map(Path::components).filter(has_value).collect();
-            path.canonicalize().ok().map(|target| (target, values))
-        };
-        let mut known: HashSet<_> = self.files.iter().filter_map(identity).collect();
-        self.linked_files.sort();
-        // Opening a broken link reports an error.
-        let is_new = |link: &PathBuf| identity(link).is_none_or(|target| known.insert(target));
-        self.files.extend(self.linked_files.drain(..).filter(is_new));
+    /// The files, sorted, with the links that lead to other ones; or to the same, but from folders of other values.
+    fn into_files(self) -> Vec<PathBuf> {
+        let Self { mut files, mut linked_files, .. } = self;
+        if !linked_files.is_empty() {
+            let identity = |path: &PathBuf| {
+                let parts = path.parent().into_iter().flat_map(Path::components);
+                let folders: Vec<Folder> = parts.filter_map(|part| Folder::of(part.as_os_str())).collect();
+                path.canonicalize().ok().map(|target| (target, folders))
+            };
+            let mut known: HashSet<_> = files.iter().filter_map(identity).collect();
+            linked_files.sort();
+            // Opening a broken link reports an error.
+            files.extend(linked_files.into_iter().filter(|link| identity(link).is_none_or(|it| known.insert(it))));
+        }
+        files.sort();
+        files
     }
 
     /// Adds directories and those below them, if they are new.

@@ -126,8 +126,8 @@ struct PartitionWriter<'w, 'b> {
 
 /// The current file.
 struct OpenPartition {
-    folder: PathBuf,
-    file_name: String,
+    /// Relative to the output directory.
+    path: PathBuf,
     writer: Box<dyn BatchWriter>,
     encoder: Box<dyn PartEncoder>,
     output: Output,
@@ -167,7 +167,8 @@ impl PartitionWriter<'_, '_> {
 
     /// Switches to the partition of a directory.
     fn switch_to(&mut self, folder: PathBuf) -> Result<()> {
-        if self.open.as_ref().is_some_and(|open| open.folder == folder) {
+        let path = folder.join(&self.file_name);
+        if self.open.as_ref().is_some_and(|open| open.path == path) {
             return Ok(());
         }
         self.finish()?;
@@ -183,14 +184,13 @@ impl PartitionWriter<'_, '_> {
             );
             return Err(Error::Usage(format!("--partition-by: {reason}")));
         }
-        let (mut writer, output) = (self.begin)(&folder.join(&self.file_name), &self.of_files)?;
+        let (mut writer, output) = (self.begin)(&path, &self.of_files)?;
         let start = writer.start();
         output.write_at(&start, 0)?;
         let mut encoder = writer.encoder();
         encoder.begin(0);
         self.open = Some(OpenPartition {
-            folder,
-            file_name: self.file_name.clone(),
+            path,
             writer,
             encoder,
             output,
@@ -259,7 +259,7 @@ impl OpenPartition {
         match error {
             Error::UnsupportedValue(mut value) => {
                 value.row += self.rows_before;
-                value.path = self.folder.join(&self.file_name);
+                value.path.clone_from(&self.path);
                 Error::UnsupportedValue(value)
             }
             error => error,

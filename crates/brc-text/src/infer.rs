@@ -375,10 +375,9 @@ impl Seen {
 
 /// Whether a text has whole numbers with two or more commas between them, possibly one at its end.
 fn is_list(text: &[u8]) -> bool {
-    let numbers = text.strip_suffix(b",").unwrap_or(text).split(|byte| *byte == b',');
     let is_number = |number: &[u8]| !number.is_empty() && number.iter().all(u8::is_ascii_digit);
-    text.first().is_some_and(u8::is_ascii_digit) && memchr::memchr_iter(b',', text).count() >= 2 && { numbers }
-        .all(is_number)
+    let are_numbers = || text.strip_suffix(b",").unwrap_or(text).split(|byte| *byte == b',').all(is_number);
+    text.first().is_some_and(u8::is_ascii_digit) && memchr::memchr_iter(b',', text).count() >= 2 && are_numbers()
 }
 
 fn bool_of(text: &[u8]) -> Option<Seen> {

@@ -211,7 +211,8 @@ impl Peers {
     }
 }
 
-/// Claims the end of the process for this thread, once or several times. Never returns if another thread has claimed it.
+/// Claims the end of the process for this thread, once or several times. Never returns if another thread has claimed
+/// it.
 pub(crate) fn claim() {
     let own = current().id();
     while *ENDING.get_or_init(|| own) != own {

@@ -1,7 +1,7 @@
 //! `brc inspect`: shows how files are stored.
 
 use crate::args::Source;
-use crate::failure::{SUCCESS, worst};
+use crate::failure::{SUCCESS, code_of, worst};
 use crate::inputs::expand;
 use crate::{describe, printable, quantity, stdout};
 use brc_core::{Error, decimal};
@@ -40,11 +40,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         stdout::print_names(&text)?;
         return Ok(SUCCESS);
     }
-    let mut code = None;
-    if let Err(error) = args.print_all(&found, &mut code) {
-        code = worst(code, error);
-    }
-    Ok(code.map_or(SUCCESS, |(code, _)| code))
+    Ok(code_of(|code| args.print_all(&found, code)))
 }
 
 impl Args {

@@ -1,7 +1,7 @@
 //! `brc verify`: checks files for damage.
 
 use crate::args::{Source, Threads};
-use crate::failure::{SUCCESS, worst};
+use crate::failure::{code_of, worst};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::{changes, quantity, stdout};
@@ -32,11 +32,7 @@ Examples:
   brc verify backup/";
 
 pub(crate) fn run(args: &Args) -> u8 {
-    let mut code = None;
-    if let Err(error) = print_all(args, &mut code) {
-        code = worst(code, error);
-    }
-    code.map_or(SUCCESS, |(code, _)| code)
+    code_of(|code| print_all(args, code))
 }
 
 /// Verifies all files. `code` is that of the files verified so far.

@@ -203,7 +203,8 @@ fn comments_of(
     }
 }
 
-/// The names of all columns in the row above an indented one that lacks some, and so has their units; and the row below.
+/// The names of all columns in the row above an indented one that lacks some, and so has their units; and the row below
+/// that.
 fn names_above(table: &SampleRows<'_>, units: usize, header: &Header) -> Option<(CommentNames, usize)> {
     let filled = |row: &usize| !is_empty(table.row(*row));
     let above = (0..units).rev().find(filled).filter(|_| header.is_there() && header.unnamed > 0)?;

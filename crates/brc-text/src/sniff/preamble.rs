@@ -73,9 +73,9 @@ impl LeadingRows<'_, '_> {
         self.delimiter == Delimiter::Blanks && cells.len() * 2 < self.width
     }
 
-    /// Whether a row holds a key and its value, as instruments write them above a table: `Interval,10`, `Site:,Oslo`, or
-    /// `@SQ`, `SN:chr1` and `LN:9`; but not if only the last column is missing, which a delimiter at the end of all rows
-    /// makes.
+    /// Whether a row holds a key and its value, as instruments write them above a table: `Interval,10`, `Site:,Oslo`,
+    /// or `@SQ`, `SN:chr1` and `LN:9`; but not if only the last column is missing, which a delimiter at the end of all
+    /// rows makes.
     fn is_metadata(&self, cells: &[Cell<'_>]) -> bool {
         let Some((key, values)) = cells.split_first() else { return false };
         let is_typed =
@@ -128,8 +128,8 @@ impl LeadingRows<'_, '_> {
 
 /// The first row after titles as spreadsheets write them: rows of the usual width with text only in the first field, or
 /// with a key and its value in a table of several other columns. Above two columns, an empty row follows them. If such
-/// rows are common among those below, or no header follows them, they belong to the table. A few at its end are notes if
-/// the header is certain.
+/// rows are common among those below, or no header follows them, they belong to the table. A few at its end are notes
+/// if the header is certain.
 fn after_titles(tables: &[SampleRows<'_>], first: usize, width: usize, delimiter: Delimiter) -> usize {
     let table = &tables[0];
     let of_title = if width > 3 { 2 } else { 1 };
