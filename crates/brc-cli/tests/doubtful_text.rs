@@ -24,14 +24,14 @@ fn noted(outcome: &Outcome, words: &str) {
 #[test]
 fn years_above_text_are_a_header() {
     for (text, expected) in [
-        ("name,2019,2020\nA,n.a.,2\nB,3,x\n", "name,2019,2020\nA,n.a.,2\nB,3,x\n"),
+        ("name,2019,2020\nA,soon,2\nB,3,x\n", "name,2019,2020\nA,soon,2\nB,3,x\n"),
         ("geo\\time\t2019 \t2020 \t2021 \nDE\t12.3 b\t: \t1\nFR\t: \t2.5 e\t: \n", "geo\\time,2019,2020,2021\n"),
     ] {
         let found = query(text, "select *").text();
         assert!(found.starts_with(expected), "{found}");
     }
     // Years below, too, or numbers that are none.
-    for text in ["A,2019,x\nB,2020,y\nC,2021,z\n", "A,7,12\nB,n.a.,2\nC,3,x\n"] {
+    for text in ["A,2019,x\nB,2020,y\nC,2021,z\n", "A,7,12\nB,soon,2\nC,3,x\n"] {
         assert_eq!(query(text, "select count(*) as n").text(), "n\n3\n", "{text}");
     }
 }
@@ -267,7 +267,7 @@ fn names_with_points_are_columns_and_others_are_unknown() {
 fn rows_that_describe_the_columns_are_noticed() {
     let place = Place::new();
     let rows = |n: usize| (0..n).map(|i| format!("{i}.0,1{i}.5,101{}.2\n", i % 10)).collect::<String>();
-    for n in [3, 8, 40] {
+    for n in [2, 3, 8, 40] {
         place.write("t.csv", format!("time,temp,pressure\ns,degC,hPa\n{}", rows(n)));
         let outcome = place.run("cat t.csv");
         noted(&outcome, "the row below the header holds text in number or date columns, which become text");
@@ -623,12 +623,59 @@ fn a_number_sign_before_names_is_no_name_of_numbers() {
 #[test]
 fn charsets_that_are_not_latin_are_not_said_to_be() {
     let cyrillic = b"\xe8\xe4;\xe8\xec\xff\n1;\xc0\xed\xed\xe0\n2;\xc1\xee\xf0\xe8\xf1\n";
-    noted(&query(cyrillic, "select count(*)"), "words of other letters than Latin ones; strings keep their bytes");
+    noted(&query(cyrillic, "select count(*)"), "may be windows-1251; strings keep their bytes");
+    // Chinese, Japanese and Korean in the charsets of their countries.
+    for (text, name) in [
+        (&b"\xb1\xe0\xba\xc5,\xd0\xd5\xc3\xfb,\xb3\xc7\xca\xd0\n1,\xd5\xc5\xc8\xfd,\xb1\xb1\xbe\xa9\n"[..], "gbk"),
+        (b"\x94\xd4\x8d\x86,\x8e\x81\x96\xbc,\x93s\x8es\n1,\x8eR\x93c\x91\xbe\x98Y,\x93\x8c\x8b\x9e\n", "shift_jis"),
+        (
+            b"\xb9\xf8\xc8\xa3,\xc0\xcc\xb8\xa7,\xb5\xb5\xbd\xc3\n1,\xb1\xe8\xc3\xb6\xbc\xf6,\xbc\xad\xbf\xef\n",
+            "euc-kr",
+        ),
+    ] {
+        noted(&query(text, "select count(*)"), &format!("to convert it, use --charset {name}"));
+    }
     noted(&query(b"id;name\n1;M\xfcller\n2;Ren\xe9\n", "select count(*)"), "looks like Latin-1");
     let utf32: Vec<u8> = "\u{feff}a,b\n1,2\n".chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect();
     query(utf32, "select count(*)").fails_with(1, "is text in UTF-32, which is not read; iconv");
     let days = "day,n\n2024-01-05,1\nNaT,2\n2024-01-07,3\n";
     assert_eq!(query(days, "select max(day) as day, count(day) as n").text(), "day,n\n2024-01-07,2\n");
+}
+
+#[test]
+fn numbers_in_sequence_above_others_are_names() {
+    let row = |row: usize, form: fn(usize) -> String| {
+        (0..4).map(|at| form(row * 37 + [3, 29, 11, 57][at])).collect::<Vec<_>>()
+    };
+    let rows = |form: fn(usize) -> String| (1..31).map(|it| row(it, form).join(",") + "\n").collect::<String>();
+    let (fractions, wholes) = (rows(|it| format!("0.{:03}", it % 997)), rows(|it| (5 + it % 90).to_string()));
+    let doubt = "the first row names the columns, though it may be values";
+    for (text, names) in [
+        (format!("0,1,2,3\n{fractions}"), "0,1,2,3"),
+        (format!("2019,2020,2021,2022\n{fractions}"), "2019,2020,2021,2022"),
+        (format!("2019,2020,2021,2022\n{wholes}"), "2019,2020,2021,2022"),
+    ] {
+        let found = query(&text, "select * limit 1");
+        noted(&found, doubt);
+        assert_eq!(found.text().lines().next(), Some(names));
+    }
+    noted(
+        &query(format!("1,2,3,4\n{wholes}"), "select count(*)"),
+        "the first row is read as values, though it may be names",
+    );
+    let matrix: String = (0..20).map(|it| format!("{},{},{}\n", it * 3, it * 3 + 1, it * 3 + 2)).collect();
+    let found = query(&matrix, "select count(*) as n");
+    assert_eq!((found.stderr.contains("though"), found.text()), (false, "n\n20\n".to_owned()));
+}
+
+#[test]
+fn words_above_codes_of_their_length_are_names() {
+    let months: String = (1..10).map(|it| format!("2024-0{it},2023-0{it}\n")).collect();
+    assert!(rows(&format!("period1,period2\n{months}")).starts_with("period1,period2\n2024-01"));
+    assert!(rows("v.old,v.new\n1.2.3,1.2.4\n1.3.0,1.3.1\n2.0.0,2.0.1\n").starts_with("v.old,v.new\n1.2.3"));
+    // A hash may begin with letters.
+    let hashes = "ab3f,c01d\n12ab,34cd\n5e6f,77aa\n0b1c,2d3e\n";
+    assert_eq!(query(hashes, "select count(*) as n").text(), "n\n4\n");
 }
 
 #[test]
@@ -773,9 +820,9 @@ fn a_first_field_may_be_longer_than_the_sample() {
 #[test]
 fn sizes_of_text_that_may_be_meant_as_numbers_or_dates_are_noted() {
     let place = Place::new();
-    place.write("t.csv", "d,amount,x,n\n05/06/2024,1,9,1\n06/07/2023,2,10,2\n12/01/2022,3,n.a.,3\n");
+    place.write("t.csv", "d,amount,x,n\n05/06/2024,1,9,1\n06/07/2023,2,10,2\n12/01/2022,3,soon,3\n");
     let day = "note: 'd' is text because it may be written as %d/%m/%Y or as %m/%d/%Y; use --date-format";
-    let x = "note: 'x' is text because of 'n.a.' (1 of 3 values, line 4); use try_cast(x as int64)";
+    let x = "note: 'x' is text because of 'soon' (1 of 3 values, line 4); use try_cast(x as int64)";
     for (question, expected) in [
         ("select * where d > '2024-01-01'", day),
         ("select * where d between '01/01/2022' and '31/12/2022'", day),

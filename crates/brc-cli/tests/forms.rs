@@ -123,6 +123,57 @@ fn formats_that_do_not_fit_are_noted() {
 }
 
 #[test]
+fn a_format_that_no_column_has_is_noted() {
+    let place = place();
+    place.write("t.csv", "day,n\n20240105,1\n2024122,2\n20240107,3\n");
+    let note = "no column is read in the format '%Y%m%d', because none has only values that fit it";
+    let of = |format: &str| place.run_of(&["schema", "t.csv", "--date-format", format]).stderr;
+    assert!(of("%Y%m%d").contains(note));
+    place.write("t.csv", "day,n\n20240105,1\n20241222,2\n");
+    assert!(!of("%Y%m%d").contains(note));
+}
+
+#[test]
+fn durations_are_not_times_of_day() {
+    let place = place();
+    for (values, expected) in [
+        (["5:12", "1:02:03", "12:45"], "string"),
+        (["05:12", "01:02:03", "12:45"], "time(s)"),
+        (["5:12", "9:02", "12:45"], "time(s)"),
+        (["0:05:12", "1:02:03", "12:45:00"], "time(s)"),
+        (["2024-01-05 05:12", "2024-01-05 01:02:03", "2024-01-06"], "timestamp(s)"),
+    ] {
+        let text: String = values.iter().enumerate().map(|(row, value)| format!("{row},{value}\n")).collect();
+        place.write("t.csv", format!("n,t\n{text}"));
+        assert!(types(&place, "t.csv")[1] == expected, "{:?} {:?}", values, types(&place, "t.csv"));
+    }
+    place.write("t.csv", "n,t\n1,5:12\n2,1:02:03\n");
+    let found = place.run_of(&["query", "t.csv", "select max(t) as t", "--type", "t=time(s)", "--format", "csv"]);
+    assert_eq!(found.text(), "t\n05:12:00\n");
+}
+
+#[test]
+fn points_in_fractions_are_decimal_points() {
+    let place = place();
+    place.write("t.csv", "site;lat;price\nA;52.520;9,99\nB;48.137;12,50\n");
+    let sum = |of: &str| {
+        let column = format!("lat={of}");
+        let found =
+            place.run_of(&["query", "t.csv", "select max(lat) + 1 as s", "--type", &column, "--format", "jsonl"]);
+        (found.stderr.clone(), found.text())
+    };
+    let (float, scaled, other) = (sum("float64"), sum("decimal(9,3)"), sum("decimal(9,2)"));
+    assert_eq!(float.1, "{\"s\":53.52}\n");
+    assert!(float.0.contains("'lat' is read with decimal points, because of its type"), "{}", float.0);
+    assert_eq!(scaled, (String::new(), "{\"s\":53.520}\n".to_owned()));
+    assert_eq!(other.1, "{\"s\":52521.00}\n");
+    assert!(other.0.contains("--type 'lat=decimal(3)' reads them so"), "{}", other.0);
+    assert_eq!(sum("int64").1, "{\"s\":52521}\n");
+    let inferred = place.run_of(&["query", "t.csv", "select sum(lat)"]);
+    assert!(inferred.stderr.contains("--type 'lat=decimal(3)' reads them so"), "{}", inferred.stderr);
+}
+
+#[test]
 fn ambiguous_values_are_text_unless_an_option_decides() {
     let place = Place::new();
     place.write("t.csv", "day,x\n05/06/2024,\"1,234\"\n01/02/2024,\"5,678\"\n");

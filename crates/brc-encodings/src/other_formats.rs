@@ -23,15 +23,20 @@ const FORMATS: &[Format] = &[
     (0, b"\x80\x04\x95", "a Python pickle"),
     (257, b"ustar", "a tar archive"),
     (0, b"Rar!\x1a\x07", "a RAR archive"),
-    (0, b"%PDF-", "PDF"),
     (0, b"\x7fELF", "a program"),
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (0, b"\xff\xd8\xff", "a JPEG image"),
 ];
 
 /// The starts of texts that are no tables, in lower case.
-const MARKUP: &[(&[u8], &str)] =
-    &[(b"<!doctype html", "a web page"), (b"<html", "a web page"), (b"<?xml", "XML"), (b"<table", "a web page")];
+const MARKUP: &[(&[u8], &str)] = &[
+    (b"<!doctype html", "a web page"),
+    (b"<html", "a web page"),
+    (b"<?xml", "XML"),
+    (b"<table", "a web page"),
+    (b"%pdf-", "PDF"),
+    (b"{\\rtf", "rich text"),
+];
 
 /// A format that other tools convert.
 struct Convertible {

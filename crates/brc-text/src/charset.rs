@@ -49,8 +49,18 @@ impl fmt::Display for Charset {
     }
 }
 
-/// Accepts `raw` and every label of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels), in any
-/// case.
+/// The names of Windows and Python for encodings that the Encoding Standard knows by other labels.
+const CODE_PAGES: [(&str, &str); 6] = [
+    ("cp932", "shift_jis"),
+    ("cp936", "gbk"),
+    ("cp949", "euc-kr"),
+    ("cp950", "big5"),
+    ("cp65001", "utf-8"),
+    ("mac_roman", "macintosh"),
+];
+
+/// Accepts `raw`, every label of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels), and code
+/// pages by their numbers, in any case.
 impl FromStr for Charset {
     type Err = DialectError;
 
@@ -58,7 +68,9 @@ impl FromStr for Charset {
         if text.eq_ignore_ascii_case("raw") {
             return Ok(Charset::Raw);
         }
-        Encoding::for_label_no_replacement(text.as_bytes())
+        let page = CODE_PAGES.iter().find(|(page, _)| text.eq_ignore_ascii_case(page));
+        let label = page.map_or(text, |(_, label)| label);
+        Encoding::for_label_no_replacement(label.as_bytes())
             .map(Charset::Encoded)
             .ok_or_else(|| DialectError::UnknownCharset { text: text.to_owned() })
     }
@@ -229,6 +241,10 @@ mod tests {
         assert_eq!("UTF-8".parse(), Ok(Charset::UTF_8));
         assert_eq!("utf-16".parse(), Ok(Charset::UTF_16LE));
         assert_eq!("raw".parse(), Ok(Charset::Raw));
+        for (page, label) in CODE_PAGES {
+            assert_eq!(page.to_uppercase().parse::<Charset>(), label.parse());
+            assert!(label.parse::<Charset>().is_ok(), "{label}");
+        }
         assert!("utf-7".parse::<Charset>().is_err());
         for charset in [Charset::Raw, Charset::UTF_8, Charset::UTF_16BE, Charset::WINDOWS_1252] {
             assert_eq!(charset.to_string().parse(), Ok(charset));

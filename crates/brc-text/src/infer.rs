@@ -100,6 +100,10 @@ const ENDS_IN_ZERO: u32 = 1 << 22;
 const SPACED_DIGITS: u32 = 1 << 23;
 /// Some text is a list of whole numbers: `255,0,0`.
 const LIST: u32 = 1 << 24;
+/// Some time of day has no seconds, and some has.
+const SHORT_CLOCK: u32 = 1 << 25;
+const LONG_CLOCK: u32 = 1 << 26;
+const CLOCKS: u32 = SHORT_CLOCK | LONG_CLOCK;
 
 impl Default for Seen {
     fn default() -> Self {
@@ -342,6 +346,12 @@ impl Seen {
         if is_float && self.nulls.has_nan() { kinds | FLOAT } else { kinds }
     }
 
+    /// Whether some times of day have seconds, others do not, and some hour has one digit. They may be durations: `5:12`
+    /// beside `1:02:03` is hardly five hours.
+    fn may_be_durations(self) -> bool {
+        self.flags & CLOCKS == CLOCKS && self.flags & FORMED_TIME != 0
+    }
+
     /// Whether every number is exact as a float.
     fn fits_floats(self) -> bool {
         self.flags & INEXACT == 0 && self.whole + self.scale <= 38
@@ -404,7 +414,16 @@ fn clock_of(clock: &[u8]) -> Option<(u8, bool, i128)> {
 fn time_of(text: &[u8]) -> Option<Seen> {
     let (unit, is_altered, _) = clock_of(text)?;
     let flags = if is_altered { TIME | ALTERED } else { TIME };
-    Some(Seen { flags, unit, least_unit: unit, ..Seen::NOTHING })
+    Some(Seen { flags: flags | clock_flag(text), unit, least_unit: unit, ..Seen::NOTHING })
+}
+
+/// Whether a time of day has seconds; none if it has letters, which durations do not.
+fn clock_flag(text: &[u8]) -> u32 {
+    match memchr::memchr_iter(b':', text).count() {
+        _ if text.iter().any(u8::is_ascii_alphabetic) => 0,
+        1 => SHORT_CLOCK,
+        _ => LONG_CLOCK,
+    }
 }
 
 fn date_of(text: &[u8]) -> Option<Seen> {

@@ -6,7 +6,7 @@
 
 use super::each_value::EachValue;
 use super::inference::Inference;
-use brc_core::LogicalType;
+use brc_core::{LogicalType, identifier};
 use brc_text::infer::Seen;
 use brc_text::rows::Piece;
 use brc_text::typed::{ColumnType, TableParser, TextFormat, parse_field};
@@ -33,18 +33,49 @@ impl OpenColumn {
         self.likely = self.likely.filter(|form| parse_field(value, Some(*form), self.logical_type).is_ok());
     }
 
-    fn form(&self, name: &str, inference: &Inference) -> Option<Form> {
-        let own = self.seen.form(&GivenForms::default());
+    /// The form, and a note if only another column tells what its points are. Where they may be decimal marks, floats
+    /// and decimals of this scale have them: thousands are whole numbers.
+    fn form(&self, name: &str, inference: &Inference) -> (Option<Form>, Option<String>) {
+        let given =
+            GivenForms { are_times: matches!(self.logical_type, LogicalType::Time { .. }), ..GivenForms::default() };
+        let own = self.seen.form(&given);
         let is_decided = own.is_some() || self.seen.decimal(&GivenForms::default()).is_some();
         let joined = inference.learn_given(name, self.seen);
-        let shared = GivenForms { likely_decimal: inference.likely_decimal(), ..GivenForms::default() };
-        let found = if is_decided { own } else { joined.form(&shared) };
-        self.likely.or_else(|| found.filter(|form| form.goes_with(self.logical_type)))
+        let shared = GivenForms { likely_decimal: inference.likely_decimal(), ..given };
+        let goes_with = |form: &Form| form.goes_with(self.logical_type);
+        if let Some(likely) = self.likely {
+            return (Some(likely), None);
+        }
+        let own_of_all = if is_decided { own } else { joined.form(&given) };
+        let found = if is_decided { own } else { joined.form(&shared) }.filter(goes_with);
+        match found {
+            Some(_) if own_of_all.is_none() && self.logical_type.is_float() => (None, Some(doubtful_points(name))),
+            Some(_) if own_of_all.is_none() && self.logical_type.scale() == 3 => (None, None),
+            Some(_) if own_of_all.is_none() && self.logical_type.scale() > 0 => (found, Some(assumed_thousands(name))),
+            _ => (found, None),
+        }
     }
 }
 
+/// The note about points that are read as decimal marks although another column has decimal commas.
+fn doubtful_points(name: &str) -> String {
+    format!(
+        "'{name}' is read with decimal points, because of its type; if they separate thousands, so that 1.234 is 1234, \
+         --decimal , reads them so"
+    )
+}
+
+/// The note about points that are read as thousands separators because another column has decimal commas.
+fn assumed_thousands(name: &str) -> String {
+    let column = identifier::in_option(name);
+    format!(
+        "'{name}' is read with points between thousands (1.234 as 1234), because of decimal commas; if they are decimal \
+         points, --type '{column}=decimal(3)' reads them so"
+    )
+}
+
 /// Sets the forms of columns with a given type but no given form, from the values of a sample. `likely` forms, by name
-/// of the column, take precedence if they parse all of these values.
+/// of the column, take precedence if they parse all of these values. Returns notes about forms that are doubtful.
 pub(super) fn find_forms(
     sample: Piece<'_>,
     format: &TextFormat,
@@ -52,7 +83,7 @@ pub(super) fn find_forms(
     columns: &mut [ColumnType],
     likely: &[(String, Form)],
     inference: &Inference,
-) {
+) -> Vec<String> {
     let likely = |index: usize| likely.iter().find(|(name, _)| *name == names[index]).map(|(_, form)| *form);
     let open = |(index, column): (usize, &ColumnType)| match column {
         ColumnType::Fixed { logical_type, form: None, .. } if has_forms(*logical_type) => {
@@ -63,7 +94,7 @@ pub(super) fn find_forms(
     };
     let mut open: Vec<OpenColumn> = columns.iter().enumerate().filter_map(open).collect();
     if open.is_empty() {
-        return;
+        return Vec::new();
     }
     let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true, form: None };
     let projection: Vec<usize> = open.iter().map(|column| column.index).collect();
@@ -72,11 +103,15 @@ pub(super) fn find_forms(
     open.iter()
         .filter_map(|column| column.seen.decimal(&GivenForms::default()))
         .for_each(|decimal| inference.learn_decimal(decimal));
+    let mut notes = Vec::new();
     for column in open {
         if let ColumnType::Fixed { form, .. } = &mut columns[column.index] {
-            *form = column.form(&names[column.index], inference);
+            let (found, note) = column.form(&names[column.index], inference);
+            *form = found;
+            notes.extend(note);
         }
     }
+    notes
 }
 
 fn has_forms(logical_type: LogicalType) -> bool {

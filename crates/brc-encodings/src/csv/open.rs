@@ -15,7 +15,7 @@ use crate::text::strip_carriage_return;
 use brc_core::{Error, Field, LogicalType, Result, RowFault, SkippedLines, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
-use brc_text::form::GivenForms;
+use brc_text::form::{GivenForms, TimeForm};
 use brc_text::infer::Seen;
 use brc_text::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
@@ -69,7 +69,8 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     }
     let inference = options.inference.clone().unwrap_or_default();
     learn(&names, &columns, &inference);
-    given_types::find_forms(sample, &format, &names, &mut columns, &options.likely_forms, &inference);
+    let unused = unused_format(&columns, options);
+    let doubts = given_types::find_forms(sample, &format, &names, &mut columns, &options.likely_forms, &inference);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let trailing = sniffed.trailing_note().filter(|_| !options.keep_rejects).map(str::to_owned);
     let text = text(input.source, input.prefix, start.body, is_inferred, &format.syntax)?;
@@ -81,7 +82,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         columns,
         inference,
         body: start.body as u64,
-        notes: sniffed.notes().into_iter().chain(trailing).collect(),
+        notes: sniffed.notes().into_iter().chain(trailing).chain(doubts).chain(unused).collect(),
         skipped,
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,
@@ -322,6 +323,21 @@ fn look(sample: Piece<'_>, format: &TextFormat, columns: &[ColumnType]) -> Vec<C
         }
     }
     columns
+}
+
+/// The note about a format for all columns that no column is read in.
+fn unused_format(columns: &[ColumnType], options: &OpenOptions) -> Option<String> {
+    let of_all = options.text.forms.times.iter().filter(|(column, _)| column.is_none()).map(|(_, form)| *form);
+    let is_used = |form: &TimeForm| {
+        columns.iter().any(|column| match column {
+            ColumnType::Fixed { form: own, .. } => *own == Some(Form::Time(*form)),
+            ColumnType::Inferred { seen, given, .. } => {
+                [given.date, given.timestamp].contains(&Some(*form)) && seen.fits_given(given)
+            }
+        })
+    };
+    let form = of_all.filter(|form| !is_used(form)).last()?;
+    Some(format!("no column is read in the format '{form}', because none has only values that fit it"))
 }
 
 /// Shares the demands of a sample with the other files of the table.

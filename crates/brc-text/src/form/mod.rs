@@ -206,6 +206,8 @@ pub struct GivenForms {
     pub may_have_groups: bool,
     /// Whether a form of dates or timestamps is set for this column, not for all.
     pub is_own: bool,
+    /// Whether the values are times of day: those without seconds are no durations.
+    pub are_times: bool,
 }
 
 impl GivenForms {
@@ -255,6 +257,7 @@ impl TableForms {
             may_have_lists: false,
             may_have_groups: false,
             is_own: self.times.iter().any(|(own, _)| own.as_deref() == Some(name)),
+            are_times: false,
         }
     }
 }

@@ -85,6 +85,7 @@ fn time(text: &[u8]) -> Option<Seen> {
     let Forms { starts, dotted_short_dates, clocks, .. } = &*FORMS;
     let is_padded = matches!(text, [_, _, b'.', _, _, b'.', ..]);
     let mut found: Option<(FormSet, Parts)> = None;
+    let mut clock_flag = 0;
     for (index, start) in (0..).zip(starts) {
         if dotted_short_dates & 1 << index != 0 && !is_padded {
             continue;
@@ -102,12 +103,13 @@ fn time(text: &[u8]) -> Option<Seen> {
                 let (padding, offset) = (parts.padding, parts.zone());
                 let set = FormSet { starts: 1 << index, clocks, padding, offset, ..FormSet::ALL };
                 found = Some((set, parts));
+                clock_flag = if start.has_date() { 0 } else { super::clock_flag(text) };
             }
             Some((set, _)) if set.clocks == clocks => set.starts |= 1 << index,
             Some(_) => {}
         }
     }
-    found.map(|(forms, parts)| Seen { forms, flags: FORMED_TIME, ..of_parts(&parts) })
+    found.map(|(forms, parts)| Seen { forms, flags: FORMED_TIME | clock_flag, ..of_parts(&parts) })
 }
 
 /// What the parts of a time require of its unit.
@@ -245,7 +247,9 @@ impl Seen {
                 return self.time(form);
             }
         }
-        if kinds & FORMED_TIME != 0 {
+        if self.may_be_durations() && !given.are_times {
+            Reading::Usual
+        } else if kinds & FORMED_TIME != 0 {
             self.times(kinds)
         } else if kinds & FORMED_NUMBER != 0 && kinds & !(FORMED_NUMBER | super::FLOAT_OR_NUMBER) == 0 {
             self.numbers(given)

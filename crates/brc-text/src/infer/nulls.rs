@@ -5,18 +5,20 @@
 
 use brc_core::LogicalType;
 
-/// The null tokens of R, pandas, databases, spreadsheets and people. The empty one is `""` in quotes.
-const TOKENS: [&str; 27] = [
+/// The null tokens of R, pandas, databases, spreadsheets and people, and the errors that spreadsheets write in place of a
+/// number. The empty one is `""` in quotes.
+const TOKENS: [&str; 43] = [
     "NaN", "nan", "", "NA", "N/A", "n/a", "na", "<NA>", "#N/A", "#NA", "NULL", "null", "Null", "(null)", "<null>",
-    "nil", "None", "none", "\\N", "-", "--", "---", ".", "..", "?", "N.A.", "NaT",
+    "nil", "None", "none", "\\N", "-", "--", "---", ".", "..", "?", "N.A.", "NaT", "-nan", "(NULL)", "<NULL>",
+    "[NULL]", "[null]", "NIL", "NONE", "n.a.", "–", "—", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!",
 ];
 
 /// The bits of `NaN` and `nan`, which are numbers among floats.
-const NANS: u32 = 0b11;
+const NANS: u64 = 0b11;
 
 /// A set of null tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct NullTokenSet(u32);
+pub struct NullTokenSet(u64);
 
 impl NullTokenSet {
     /// The empty set.
@@ -25,7 +27,7 @@ impl NullTokenSet {
     /// The set of the token that a value equals; `None` if it equals none.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let longest = TOKENS.iter().map(|token| token.len()).max()?;
-        if text.len() > longest {
+        if text.len() > longest || text.first().is_some_and(u8::is_ascii_digit) {
             return None;
         }
         TOKENS.iter().position(|token| token.as_bytes() == text).map(|token| Self(1 << token))

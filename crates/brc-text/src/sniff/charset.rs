@@ -2,6 +2,8 @@
 
 use super::Sample;
 use crate::charset::Charset;
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::Encoding;
 
 /// A charset and the evidence for it.
 pub(super) struct CharsetFinding {
@@ -34,8 +36,9 @@ pub(super) fn find(samples: &[Sample<'_>]) -> CharsetFinding {
 const MIXED: u64 = 5;
 
 /// Advice for a text that is not UTF-8. The charset is unknown: many charsets assign a letter to each byte. But Western
-/// European letters and typographic marks between ASCII characters suggest windows-1252, a superset of Latin-1; and if
-/// much of the non-ASCII text is UTF-8, the text is damaged or mixed rather than in a different charset.
+/// European letters and typographic marks between ASCII characters suggest windows-1252, a superset of Latin-1; other
+/// letters suggest the charset in which they are the likeliest words; and if much of the non-ASCII text is UTF-8, the
+/// text is damaged or mixed rather than in a different charset.
 fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
     let (mut letters, mut others, mut multibyte) = (0_u64, 0_u64, 0_u64);
     for chunk in samples.iter().flat_map(|sample| sample.bytes.utf8_chunks()) {
@@ -45,9 +48,14 @@ fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
         letters += western;
         others += all - western;
     }
+    let likely = match letters + others + multibyte {
+        ..FEW => encoding_rs::WINDOWS_1252,
+        _ => likely_encoding(samples),
+    };
     let where_it_is = match letters + others {
         bytes if bytes < multibyte => Some("except for some bytes"),
-        bytes if bytes < multibyte * MIXED => Some("in some places only"),
+        // Pairs of bytes that are characters of another charset may be characters of UTF-8, too.
+        bytes if bytes < multibyte * MIXED && likely.is_single_byte() => Some("in some places only"),
         _ => None,
     };
     if let Some(which) = where_it_is {
@@ -55,25 +63,57 @@ fn advice(samples: &[Sample<'_>], byte: u8, offset: u64) -> String {
             "the text is UTF-8 {which}; other bytes, the first of them 0x{byte:02x} at byte {offset}, are kept as they are"
         );
     }
+    // A few letters are no evidence of another Latin alphabet.
+    let is_latin = likely == encoding_rs::WINDOWS_1252 || letters < MANY_LETTERS && LATIN.contains(&likely.name());
     let (looks, option) = match others {
-        _ if has_other_letters(samples) => {
-            (", and has words of other letters than Latin ones", "--charset, as in --charset windows-1251")
+        _ if !is_latin => {
+            let name = likely.name();
+            (format!(", and may be {name}"), format!("--charset {}", name.to_ascii_lowercase()))
         }
-        0 => (", but looks like Latin-1 (windows-1252)", "--charset latin1"),
-        _ => ("", "--charset, as in --charset latin1"),
+        0 => (", but looks like Latin-1 (windows-1252)".to_owned(), "--charset latin1".to_owned()),
+        _ => (String::new(), "--charset, as in --charset latin1".to_owned()),
     };
     format!("the text is not UTF-8{looks}; strings keep their bytes as they are; to convert it, use {option}")
 }
 
-/// Whether most bytes that are not ASCII follow one another, as in Cyrillic or Greek words; in Latin words they are few.
-fn has_other_letters(samples: &[Sample<'_>]) -> bool {
-    let runs = samples.iter().flat_map(|sample| sample.bytes.chunk_by(|one, other| one.is_ascii() == other.is_ascii()));
-    let (mut in_words, mut all) = (0, 0);
-    for run in runs.filter(|run| !run[0].is_ascii()) {
-        all += run.len();
-        in_words += if run.len() >= 3 { run.len() } else { 0 };
+/// Fewer bytes than these are no evidence of any charset.
+const FEW: u64 = 4;
+
+/// The least number of letters that is evidence of a Latin alphabet other than the Western European one.
+const MANY_LETTERS: u64 = 20;
+
+/// The charsets of other Latin alphabets.
+const LATIN: [&str; 11] = [
+    "ISO-8859-2",
+    "ISO-8859-3",
+    "ISO-8859-4",
+    "ISO-8859-10",
+    "ISO-8859-13",
+    "ISO-8859-14",
+    "ISO-8859-16",
+    "windows-1250",
+    "windows-1254",
+    "windows-1257",
+    "windows-1258",
+];
+
+/// The encoding in which the samples are the likeliest words; windows-1252 if that has bytes that are no characters.
+fn likely_encoding(samples: &[Sample<'_>]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    // A sample may start within a character; lines do not.
+    let lines = || {
+        samples.iter().filter_map(|sample| {
+            let start = if sample.offset == 0 { 0 } else { memchr::memchr(b'\n', sample.bytes)? + 1 };
+            let end = if sample.is_end { sample.bytes.len() } else { memchr::memrchr(b'\n', sample.bytes)? + 1 };
+            sample.bytes.get(start..end)
+        })
+    };
+    for lines in lines() {
+        detector.feed(lines, false);
     }
-    in_words * 2 > all
+    let likely = detector.guess(None, Utf8Detection::Deny);
+    let is_valid = |lines: &[u8]| likely.decode_without_bom_handling_and_without_replacement(lines).is_some();
+    if lines().all(is_valid) { likely } else { encoding_rs::WINDOWS_1252 }
 }
 
 /// Whether a byte is a Western European letter, or a punctuation mark of these languages, in windows-1252.

@@ -17,6 +17,9 @@ use std::cmp::Ordering;
 /// The comment prefixes, the commonest first.
 pub(crate) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
 
+/// Begins the lines of a box that database clients draw around tables, `+----+----+`, whose rows begin with a bar.
+pub(super) const BOX: &str = "+";
+
 /// Adds the comment prefix that a bad row starts with to its fault, since the line was probably not meant as a row.
 /// Faults in columns other than the first are unrelated to the prefix.
 #[must_use]
@@ -47,7 +50,8 @@ pub(super) struct Comments {
 pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool) -> Option<Comments> {
     let tables = samples.split(&Dialect { comment: None, ..dialect.clone() });
     let table = tables.first()?;
-    prefixes(dialect.delimiter).find_map(|prefix| {
+    let of_box = is_boxed(samples, dialect).then_some(BOX);
+    prefixes(dialect.delimiter).chain(of_box).find_map(|prefix| {
         let rows: Vec<usize> = (0..table.len()).filter(|row| begins(samples, table, *row, prefix)).collect();
         if rows.is_empty() {
             return None;
@@ -72,7 +76,8 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
         let is_header = leading.header.is_some_and(|header| rows.contains(&header));
         let is_signed = samples.start()[table.start(first)..].starts_with(prefix.as_bytes());
         // Comments are skipped, and with them a row of names like `#Date;#Amount`.
-        let names = if is_signed { Some(CommentNames::of(table.row(first), false)) } else { leading.names };
+        let names =
+            if is_signed { Some(CommentNames::of(table.row(first), NamesPlace::Comment)) } else { leading.names };
         (!is_header).then(|| Comments { prefix: prefix.to_owned(), rows: rows.len(), names })
     })
 }
@@ -88,24 +93,42 @@ pub(super) struct Leading {
     pub(super) names: Option<CommentNames>,
 }
 
+/// Where names are that are not in the first row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NamesPlace {
+    Comment,
+    AboveUnits,
+    AboveRule,
+}
+
+impl NamesPlace {
+    /// The part of the layout, and the line, for messages.
+    pub(super) fn describe(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Comment => ("in a comment", "a comment"),
+            Self::AboveUnits => ("above units", "the row above the units"),
+            Self::AboveRule => ("above a line of dashes", "the row above a line of dashes"),
+        }
+    }
+}
+
 /// Column names in a comment, as in `#Fields: time ip` and `# Time, Temp (C)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CommentNames {
     pub(super) names: Vec<String>,
     /// Whether the comment says that it holds names.
     is_declared: bool,
-    /// Whether it is a row above one of units instead.
-    pub(super) is_row: bool,
+    pub(super) place: NamesPlace,
     /// The comment without its prefix.
     pub(super) comment: Vec<u8>,
 }
 
 impl CommentNames {
-    /// The fields of a row that is not part of the table; `is_row` if it is no comment.
-    pub(super) fn of(row: &[Cell<'_>], is_row: bool) -> Self {
+    /// The fields of a row that is not part of the table.
+    pub(super) fn of(row: &[Cell<'_>], place: NamesPlace) -> Self {
         let names = row.iter().map(|cell| String::from_utf8_lossy(cell.bytes).into_owned()).collect();
         let comment = row.iter().map(|cell| cell.bytes).collect::<Vec<_>>().join(&b' ');
-        Self { names, is_declared: false, is_row, comment }
+        Self { names, is_declared: false, place, comment }
     }
 
     /// Whether they name `width` columns, whose first row may be a header.
@@ -180,13 +203,16 @@ fn comment<'s>(
 fn names_in(comments: &[&[u8]], width: usize, delimiter: Delimiter) -> Option<(usize, CommentNames)> {
     let declared = |(at, text): (usize, &&[u8])| Some((at, declared_names(text, width, delimiter)?));
     if let Some((at, names)) = comments.iter().enumerate().rev().find_map(declared) {
-        return Some((at, CommentNames { names, is_declared: true, is_row: false, comment: comments[at].to_vec() }));
+        return Some((
+            at,
+            CommentNames { names, is_declared: true, place: NamesPlace::Comment, comment: comments[at].to_vec() },
+        ));
     }
     let is_row = |(_, text): &(usize, &&[u8])| fields(text.trim_ascii(), delimiter).len() == width;
     let rows: Vec<(usize, &&[u8])> = comments.iter().enumerate().rev().take_while(is_row).collect();
     let names = |(at, text): &(usize, &&[u8])| {
         let names = possible_names(text, delimiter)?;
-        Some((*at, CommentNames { names, is_declared: false, is_row: false, comment: text.to_vec() }))
+        Some((*at, CommentNames { names, is_declared: false, place: NamesPlace::Comment, comment: text.to_vec() }))
     };
     match rows.as_slice() {
         [last, above] => names(above).or_else(|| names(last)),
@@ -245,6 +271,16 @@ fn prefixes(delimiter: Delimiter) -> impl Iterator<Item = &'static str> {
     PREFIXES.iter().copied().filter(move |prefix| Delimiter::Byte(prefix.as_bytes()[0]) != delimiter)
 }
 
+/// Whether all lines that begin like those of a box draw one, and all others begin with a bar; at the end, other lines
+/// may follow.
+fn is_boxed(samples: &Samples<'_>, dialect: &Dialect) -> bool {
+    let lines: Vec<&[u8]> = samples.whole_lines().collect();
+    let is_drawn = |line: &[u8]| line.starts_with(b"+-") && line.trim_ascii_end().iter().all(|it| b"+-=".contains(it));
+    let Some(last) = lines.iter().rposition(|line| is_drawn(line)) else { return false };
+    let is_within = |line: &&[u8]| is_drawn(line) || line.starts_with(b"|");
+    dialect.delimiter == Delimiter::Byte(b'|') && is_drawn(lines[0]) && lines[..last].iter().all(is_within)
+}
+
 /// Whether a line begins with the prefix, and not each of its several fields, as the names `#Date;#Amount` do.
 fn begins(samples: &Samples<'_>, table: &SampleRows<'_>, row: usize, prefix: &str) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
@@ -288,12 +324,21 @@ impl Role {
     }
 }
 
-/// Whether a row is a line of dashes or equals signs below a header, as database clients and documents draw it.
+/// Whether a row is a line of dashes or equals signs below a header, as database clients and documents draw it: `---|---`,
+/// `|:---|---:|`, `|----+----|`.
 pub(super) fn is_ruler(cells: &[Cell<'_>]) -> bool {
-    let are_alike = |cell: &Cell<'_>| {
-        cell.bytes.first().is_some_and(|first| matches!(first, b'-' | b'=') && cell.bytes.iter().all(|it| it == first))
+    let cells = match cells {
+        [first, inner @ .., last] if first.is_empty() && last.is_empty() => inner,
+        _ => cells,
     };
-    cells.iter().all(are_alike) && cells.iter().any(|cell| cell.bytes.len() > MAX_NULL_DASHES)
+    let is_line = |cell: &Cell<'_>| {
+        let ends = cell.bytes.strip_prefix(b":").unwrap_or(cell.bytes);
+        let inner = ends.strip_suffix(b":").unwrap_or(ends);
+        inner
+            .first()
+            .is_some_and(|first| matches!(first, b'-' | b'=') && inner.iter().all(|it| it == first || *it == b'+'))
+    };
+    !cells.is_empty() && cells.iter().all(is_line) && cells.iter().any(|cell| cell.bytes.len() > MAX_NULL_DASHES)
 }
 
 /// Whether all of these rows are lines of dashes or the like below a first one, which may have fewer fields than the rows

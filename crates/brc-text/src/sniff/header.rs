@@ -57,6 +57,12 @@ impl Header {
         self.weight > 0
     }
 
+    /// The same of a row that is below the names.
+    pub(super) fn without_names(self) -> Self {
+        let evidence = "the names are above a line of dashes".to_owned();
+        Self { weight: -CERTAIN, evidence, is_doubtful: false, ..self }
+    }
+
     /// Whether the evidence, for or against a header, is more than the prior probability.
     pub(super) fn is_certain(&self) -> bool {
         self.weight.abs() >= CERTAIN
@@ -104,7 +110,7 @@ const MAX_DESCRIPTIONS: usize = 3;
 /// first of them in several, unless it is a line of dashes or the like.
 fn descriptions(rows: &[&[Cell<'_>]]) -> usize {
     let describe = |count: &usize| match rows.split_at_checked(*count) {
-        Some((above, below)) if below.len() > 2 => {
+        Some((above, below)) if below.len() > 1 => {
             let columns = Columns::of(below.iter().copied(), below[0].len());
             let least = if is_ruler(above[0]) { 1 } else { 2 };
             has_only_text(columns.compare(above[0]), least)

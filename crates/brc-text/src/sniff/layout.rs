@@ -2,7 +2,7 @@
 
 use super::Preamble;
 use super::columns::{Columns, Comparison, ROWS};
-use super::comments::{self, CommentNames, Comments, Leading};
+use super::comments::{self, CommentNames, Comments, Leading, NamesPlace};
 use super::footer::{self, RowCount, Trailing};
 use super::header::{self, Header};
 use super::kind::Kind;
@@ -110,11 +110,17 @@ impl Layout {
             memchr::memchr_iter(dialect.line_end.last_byte(), before).count() as u64
         };
         let header = header::judge(&tables, first, width, dialect.delimiter);
-        let above_units = tables.first().filter(|_| may_skip).and_then(|table| names_above(table, first, &header));
-        let (first, header) = match &above_units {
-            Some((_, below)) => (*below, header::judge(&tables, *below, width, dialect.delimiter)),
-            None => (first, header),
+        let start = tables.first().filter(|_| may_skip);
+        let above_units = start.and_then(|table| names_above(table, first, &header));
+        let above_rule = start.and_then(|table| names_above_rule(table, first, width));
+        let (first, header) = match (&above_units, &above_rule) {
+            (Some((_, below)), _) => (*below, header::judge(&tables, *below, width, dialect.delimiter)),
+            (None, Some((_, below))) => {
+                (*below, header::judge(&tables, *below, width, dialect.delimiter).without_names())
+            }
+            (None, None) => (first, header),
         };
+        let names_row = above_units.or(above_rule);
         let preamble_lines = tables.first().filter(|_| first > filled).map_or(0, |table| lines_before(table, first));
         let described = first + 1..first + 1 + header.described;
         let are_next = |table: &&SampleRows<'_>| {
@@ -123,7 +129,7 @@ impl Layout {
         let described_in = tables.first().filter(|_| !described.is_empty()).filter(are_next);
         let names = comments.as_ref().filter(|_| may_skip).and_then(|comments| comments.names.clone());
         // The table may start further down.
-        let names = names.or(leading.names).or(above_units.map(|(names, _)| names));
+        let names = names.or(leading.names).or(names_row.map(|(names, _)| names));
         let names = names.filter(|names| names.apply(width, &header));
         Layout {
             names,
@@ -211,7 +217,16 @@ fn names_above(table: &SampleRows<'_>, units: usize, header: &Header) -> Option<
     let names = table.row(above);
     let below = (units + 1..table.len()).find(filled)?;
     let are_names = names.len() == table.row(below).len() && header::are_distinct_names(names);
-    (are_names && table.is_indented(units)).then(|| (CommentNames::of(names, true), below))
+    (are_names && table.is_indented(units)).then(|| (CommentNames::of(names, NamesPlace::AboveUnits), below))
+}
+
+/// The names in a row above a line of dashes that is a row, too, because it begins with the delimiter; and the row below
+/// that.
+fn names_above_rule(table: &SampleRows<'_>, names: usize, width: usize) -> Option<(CommentNames, usize)> {
+    let (rule, below) = (names + 1, names + 2);
+    let is_there = below < table.len() && table.row(names).len() == width && table.row(rule)[0].is_empty();
+    let is_rule = is_there && comments::is_ruler(table.row(rule));
+    is_rule.then(|| (CommentNames::of(table.row(names), NamesPlace::AboveRule), below))
 }
 
 /// The number of rows of `width` fields whose last one has two blanks in a row; 0 if most rows have them, unless the

@@ -9,6 +9,7 @@ mod columns;
 mod commas;
 mod comments;
 mod footer;
+mod gaps;
 mod header;
 mod kind;
 mod layout;
@@ -215,6 +216,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     let mut doubts = doubts(&layout, &dialect, overrides, &names);
     doubts.extend(report.row_count.take());
     doubts.extend(rows_at_the_end(&samples, &ranked, known).filter(|_| !is_list));
+    doubts.extend(columns_between_gaps(&samples, &best.dialect, layout.width, known));
     doubts.extend(is_list.then(report::list_of_numbers));
     if line_ends.len() > 1 && !has_two_returns {
         doubts.extend(other_line_ends(&samples, &best.dialect));
@@ -292,8 +294,7 @@ fn doubts(layout: &Layout, dialect: &Dialect, overrides: &DialectOverrides, name
         _ => None,
     };
     let header = if let Some(names) = &layout.names {
-        let line = if names.is_row { "the row above the units" } else { "a comment" };
-        Some(format!("{line} names the columns; --names sets other names"))
+        Some(format!("{} names the columns; --names sets other names", names.place.describe().1))
     } else if layout.header.is_doubtful && overrides.header.is_none() {
         Some(report::doubtful_header(dialect.header, layout.width))
     } else {
@@ -349,6 +350,18 @@ fn rows_at_the_end(samples: &Samples<'_>, ranked: &[Candidate], known: &DialectO
     let lines = memchr::memchr_iter(other.dialect.line_end.last_byte(), before).count() as u64;
     let skip = lines + known.preamble_lines.unwrap_or(0);
     Some(report::rows_at_the_end(other.dialect.delimiter, other.shape.usual, other.shape.width, skip))
+}
+
+/// The note about columns at fixed positions, if blanks within their values were taken for delimiters, or nothing was.
+fn columns_between_gaps(
+    samples: &Samples<'_>,
+    dialect: &Dialect,
+    width: usize,
+    known: &DialectOverrides,
+) -> Option<String> {
+    let may_be_wrong = known.delimiter.is_none() && (width == 1 || dialect.delimiter == Delimiter::Blanks);
+    let columns = gaps::columns(samples).filter(|columns| may_be_wrong && *columns != width)?;
+    Some(report::columns_between_gaps(columns))
 }
 
 /// What is known of a text whose first line declares its delimiter, or does not.

@@ -176,7 +176,7 @@ impl Report<'_> {
     pub(super) fn header(&mut self, layout: &Layout) -> bool {
         let header = &layout.header;
         if let Some(names) = &layout.names {
-            let (place, line) = if names.is_row { ("above units", "a row") } else { ("in a comment", "a comment") };
+            let (place, line) = names.place.describe();
             self.add(Part::Header, place, false, format!("{line} holds as many names as the rows have fields"));
             return false;
         }
@@ -254,6 +254,14 @@ pub(super) fn list_of_numbers() -> String {
 pub(super) fn rows_at_the_end(delimiter: Delimiter, lines: usize, width: usize, skip: u64) -> String {
     let delimiter = delimiter.quoted();
     format!("no delimiter found; the last {lines} lines have {width} fields each with {delimiter} (--skip {skip})")
+}
+
+/// The note about columns that two or more blanks separate.
+pub(super) fn columns_between_gaps(columns: usize) -> String {
+    format!(
+        "{columns} columns seem to be separated by two or more blanks; sed -E 's/ {{2,}}/\\t/g' makes tabs of these, which \
+         separate them"
+    )
 }
 
 /// The note about a second header, below `lines` lines.

@@ -1,7 +1,7 @@
 //! The samples of a file in UTF-8, and their rows.
 
 use super::Sample;
-use super::comments::comment_prefix;
+use super::comments::{BOX, comment_prefix};
 use super::rows::SampleRows;
 use super::shape::Shape;
 use crate::charset::Charset;
@@ -86,7 +86,8 @@ impl<'a> Samples<'a> {
     /// The likely comment prefix: one that some lines at the file's start have and others have not.
     pub(super) fn probable_comment(&self) -> Option<String> {
         let first = self.lines().next()?;
-        let prefix = comment_prefix(first).unwrap_or("#");
+        let of_box = || first.starts_with(b"+-").then_some(BOX);
+        let prefix = comment_prefix(first).or_else(of_box).unwrap_or("#");
         let is_comment = |line: &[u8]| line.starts_with(prefix.as_bytes());
         self.lines().any(|line| is_comment(line) != is_comment(first)).then(|| prefix.to_owned())
     }

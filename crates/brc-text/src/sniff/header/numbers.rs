@@ -42,7 +42,10 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
     }
     let recurs = |index: &usize| recurs(&row[*index], below, *index);
     let names_rows = names.is_empty() && row[0].is_empty() && begins_with_names(below);
-    if !are_distinct(row.iter().map(|cell| cell.bytes)) || names.iter().any(recurs) || names.is_empty() && !names_rows {
+    if names.is_empty() && !names_rows {
+        return judge_numbers(row, below, &numbers, &steps);
+    }
+    if !are_distinct(row.iter().map(|cell| cell.bytes)) || names.iter().any(recurs) {
         return NumberNames::Unlikely;
     }
     let ascends = steps.iter().all(|step| *step > 0.0) && !steps.is_empty();
@@ -67,6 +70,30 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
         return NumberNames::Unlikely;
     }
     judge_sequence(row, below, &numbers, &names, is_even(&steps))
+}
+
+/// Judges a row of only numbers: 0, 1, 2 … above fractions, as some programs number the columns of a matrix, or
+/// successive years above others.
+fn judge_numbers(row: &[Cell<'_>], below: &[&[Cell<'_>]], numbers: &[usize], steps: &[f64]) -> NumberNames {
+    let follow = steps.len() + 1 >= MIN_EVEN && steps.iter().all(|step| *step == 1.0);
+    if !follow || numbers.len() < row.len() || below.len() < MIN_ROWS || have_even(below, numbers) {
+        return NumberNames::Unlikely;
+    }
+    let are_years = numbers.iter().all(|index| is_year(row[*index].bytes.trim_ascii()));
+    if are_years && share_of_years(below, numbers) == 0.0 {
+        NumberNames::Likely("successive years above other numbers")
+    } else if matches!(row[0].bytes, b"0" | b"1") && fractions(below, numbers) >= MIN_FRACTIONS {
+        NumberNames::Likely("whole numbers in sequence above fractions")
+    } else {
+        NumberNames::Possible
+    }
+}
+
+/// Whether some row has evenly spaced numbers in these columns.
+fn have_even(rows: &[&[Cell<'_>]], columns: &[usize]) -> bool {
+    let is_one =
+        |row: &&[Cell<'_>]| steps(columns.iter().filter_map(|column| row.get(*column))).is_some_and(|it| is_even(&it));
+    rows.iter().any(is_one)
 }
 
 /// Judges `numbers` that ascend, next to `names`; without any above row names.
