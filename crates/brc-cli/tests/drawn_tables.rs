@@ -63,6 +63,26 @@ fn columns_at_fixed_positions_are_noted() {
 }
 
 #[test]
+fn aligned_numbers_begin_columns() {
+    for (text, expected) in [
+        ("      5 apple\n     12 banana split\n      1 cherry\n", "5,apple\n12,banana split\n1,cherry\n"),
+        ("   5 apple\n  12 pear\n   1 fig\n", "5,apple\n12,pear\n1,fig\n"),
+        ("   1240 GET /a\n    310 POST /b\n     12 GET /c d\n", "1240,GET,/a\n310,POST,/b\n12,GET,/c d\n"),
+    ] {
+        let found = query(text, "select *").text();
+        assert_eq!(found.split_once('\n').map(|(_, rows)| rows), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn blanks_of_few_texts_are_part_of_them() {
+    let texts = ["  indented", "plain", "more", "words", "other"];
+    let rows: String = (0..40).map(|row| format!("{row}, {},{}\n", row + 5, texts[row % 5])).collect();
+    let found = query(&format!("id,n,text\n{rows}"), "select text, sum(n) as n where id < 2 group by text order by n");
+    assert_eq!(found.text(), "text,n\n\"  indented\",5\nplain,6\n");
+}
+
+#[test]
 fn documents_are_not_read_as_text() {
     let place = Place::new();
     place.write("a.pdf", "%PDF-1.4\n%\n1 0 obj\n<<>>\nendobj\n");

@@ -189,11 +189,13 @@ impl Report<'_> {
         is_there
     }
 
-    /// Blanks are trimmed if otherwise a quote would not open a field, or a number would not be a number.
+    /// Blanks are trimmed if otherwise a quote would not open a field, or if numbers have some around them and so have many
+    /// texts, if any: blanks around few texts are part of them.
     pub(super) fn trim(&mut self, best: &Candidate) -> bool {
-        let (quoted, [padded, typed]) = (best.quotes.padded, best.typed);
+        let (quoted, [padded, typed], texts) = (best.quotes.padded, best.typed, best.texts);
         let is_usual = |some: usize, of: usize| some > 0 && some * 10 >= of;
-        let trim = self.overrides.trim.unwrap_or(is_usual(quoted, best.quotes.sound) || is_usual(padded, typed));
+        let are_aligned = is_usual(padded, typed) && (texts[0] == 0 || texts[0] * 5 >= texts[1]);
+        let trim = self.overrides.trim.unwrap_or(is_usual(quoted, best.quotes.sound) || are_aligned);
         if trim {
             let evidence = format!(
                 "{quoted} quoted fields and {padded} of {typed} numbers, dates and the like have some around them"

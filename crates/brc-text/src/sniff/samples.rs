@@ -110,6 +110,23 @@ impl<'a> Samples<'a> {
         self.lines().take(self.lines().count().saturating_sub(cut_off))
     }
 
+    /// Whether all lines begin with a blank, and some with several, as those that numbers of different lengths begin.
+    pub(super) fn are_indented(&self) -> bool {
+        let begins = |blanks: &'static [u8]| move |line: &[u8]| line.starts_with(blanks);
+        self.whole_lines().all(begins(b" ")) && self.whole_lines().any(begins(b"  "))
+    }
+
+    /// Whether all lines begin with whole numbers that are aligned at their ends, as those of `uniq -c` do.
+    pub(super) fn are_counted(&self) -> bool {
+        let end = |line: &[u8]| {
+            let start = line.iter().position(|byte| *byte != b' ')?;
+            let end = start + line[start..].iter().position(|byte| !byte.is_ascii_digit())?;
+            (end > start && line[end..].starts_with(b" ")).then_some(end)
+        };
+        let first = self.whole_lines().next().and_then(end);
+        self.are_indented() && first.is_some() && self.whole_lines().all(|line| end(line) == first)
+    }
+
     /// Whether most lines contain runs of blanks, which align columns.
     pub(super) fn are_aligned(&self) -> bool {
         let is_aligned = |line: &&[u8]| line.trim_ascii().windows(2).any(|pair| pair == b"  ");

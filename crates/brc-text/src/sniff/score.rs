@@ -47,6 +47,8 @@ pub(super) struct Candidate {
     pub(super) quotes: Quotes,
     /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
     pub(super) typed: [usize; 2],
+    /// The same of other fields that are not empty.
+    pub(super) texts: [usize; 2],
     /// To what extent fields look like complete values, from 0 to 1.
     pub(super) wholeness: f64,
     /// Whether all commas are decimal marks.
@@ -127,7 +129,10 @@ fn delimiters(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<(Delim
         Delimiter::Blanks => [&b"  "[..], b" \t", b"\t ", b"\t\t"].iter().any(|blanks| samples.contain(blanks)),
     };
     let splits_times = times::splitting(samples);
-    let may_be = |delimiter: Delimiter| occurs(delimiter) && !splits_times.contains(&delimiter);
+    // Single blanks would begin each row with empty fields.
+    let is_indent = |delimiter: Delimiter| delimiter == Delimiter::Byte(b' ') && samples.are_indented();
+    let may_be =
+        |delimiter: Delimiter| occurs(delimiter) && !splits_times.contains(&delimiter) && !is_indent(delimiter);
     DELIMITERS.iter().copied().filter(|(delimiter, _)| may_be(*delimiter)).collect()
 }
 
@@ -173,6 +178,9 @@ impl Candidate {
     }
 
     fn new(samples: &Samples<'_>, dialect: Dialect, prior: f64) -> Self {
+        // Numbers that align the lines, as those of `uniq -c`, leave no doubt that blanks are between columns.
+        let is_counted = dialect.delimiter == Delimiter::Blanks && samples.are_counted();
+        let prior = if is_counted { 1.0 } else { prior };
         let mut tables = samples.split(&dialect);
         samples.end().and_then(|end| footer::take_row_count(&mut tables[end]));
         if dialect.delimiter == Delimiter::Blanks
@@ -200,6 +208,7 @@ impl Candidate {
             shape,
             quotes,
             typed: fields.typed,
+            texts: fields.texts,
             wholeness: fields.wholeness,
             has_decimal_commas,
             has_tabs_between: fields.tabs_split_values || fields.have_tabs,
@@ -229,12 +238,15 @@ struct FieldStatistics {
     begin_with_double_quote: bool,
     /// The number of unquoted typed fields with blanks around them, and of all unquoted typed fields.
     typed: [usize; 2],
+    /// The same of other fields that are not empty.
+    texts: [usize; 2],
 }
 
 impl FieldStatistics {
     fn of(tables: &[SampleRows<'_>], width: usize) -> FieldStatistics {
         let (mut sum, mut count, mut are_typed, mut begin_with_double_quote) = (0.0, 0_u32, true, false);
-        let (mut typed, mut are_beside_tabs, mut have_tabs, mut tabs_split_values) = ([0; 2], true, true, true);
+        let (mut typed, mut texts) = ([0; 2], [0; 2]);
+        let (mut are_beside_tabs, mut have_tabs, mut tabs_split_values) = (true, true, true);
         let mut is_filled = vec![false; width];
         for row in tables.iter().flat_map(SampleRows::iter).filter(|row| row.len() == width && !is_empty(row)) {
             let (mut has_tab, mut splits_value) = (false, false);
@@ -248,9 +260,10 @@ impl FieldStatistics {
                 have_tabs &= !kind.is_typed();
                 sum += kind.weight();
                 are_typed &= kind.is_typed() || kind == Kind::Null;
-                if kind.is_typed() && !cell.is_quoted {
-                    typed[0] += usize::from(cell.is_padded);
-                    typed[1] += 1;
+                if !cell.is_quoted && kind != Kind::Null {
+                    let counts = if kind.is_typed() { &mut typed } else { &mut texts };
+                    counts[0] += usize::from(cell.is_padded);
+                    counts[1] += 1;
                 }
                 count += 1;
                 *is_filled |= !cell.is_empty();
@@ -274,6 +287,7 @@ impl FieldStatistics {
             tabs_split_values,
             begin_with_double_quote,
             typed,
+            texts,
         }
     }
 
