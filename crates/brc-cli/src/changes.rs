@@ -142,10 +142,7 @@ fn separated(columns: &[Column<'_>]) -> Vec<String> {
                 );
             }
             None | Some(AssumedSeparator::PointOfThousands) => {
-                return format!(
-                    "'{name}' is read with points between thousands (1.234 as 1234), because of decimal commas; if they \
-                     are decimal points, --type '{column}=decimal(3)' reads them so"
-                );
+                ("points between thousands (1.234 as 1234), because of decimal commas", "are decimal points")
             }
             Some(AssumedSeparator::CommaOfThousands) => {
                 ("commas between thousands (123,456 as 123456)", "separate several numbers")

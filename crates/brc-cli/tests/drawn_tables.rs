@@ -56,21 +56,10 @@ fn columns_at_fixed_positions_are_noted() {
         "a    b    c\n1    2    3\n4    5    6\n7    8    9\n",
         "He said so.  She did not.\nNo one came.  It rained a lot.\nThe end.  Or not.\n",
         "x  -1.5 2\ny   1.5 3\nz  -2.5 4\n",
+        "   12    40   300 a.txt\n  340  1000  9000 b.txt\n    7    20   100 c.txt\n",
     ] {
         let found = query(text, "select count(*)");
         assert!(!found.stderr.contains("two or more blanks"), "{text}{}", found.stderr);
-    }
-}
-
-#[test]
-fn aligned_numbers_begin_columns() {
-    for (text, expected) in [
-        ("      5 apple\n     12 banana split\n      1 cherry\n", "5,apple\n12,banana split\n1,cherry\n"),
-        ("   5 apple\n  12 pear\n   1 fig\n", "5,apple\n12,pear\n1,fig\n"),
-        ("   1240 GET /a\n    310 POST /b\n     12 GET /c d\n", "1240,GET,/a\n310,POST,/b\n12,GET,/c d\n"),
-    ] {
-        let found = query(text, "select *").text();
-        assert_eq!(found.split_once('\n').map(|(_, rows)| rows), Some(expected), "{text}");
     }
 }
 

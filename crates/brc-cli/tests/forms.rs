@@ -170,7 +170,11 @@ fn points_in_fractions_are_decimal_points() {
     assert!(other.0.contains("--type 'lat=decimal(3)' reads them so"), "{}", other.0);
     assert_eq!(sum("int64").1, "{\"s\":52521}\n");
     let inferred = place.run_of(&["query", "t.csv", "select sum(lat)"]);
-    assert!(inferred.stderr.contains("--type 'lat=decimal(3)' reads them so"), "{}", inferred.stderr);
+    assert!(inferred.stderr.contains("--type 'lat=string' keeps the text"), "{}", inferred.stderr);
+    // A value with a comma tells what the points are.
+    place.write("t.csv", "x;y\n1,5;2,250\n2,5;2,255\n3,5;1.000\n");
+    let found = place.run_of(&["query", "t.csv", "select max(y) as y", "--type", "y=float64", "--format", "jsonl"]);
+    assert_eq!(found.text(), "{\"y\":1000}\n");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod codec;
 mod container;
+mod row_writer;
 mod schema;
 mod table;
 mod values;

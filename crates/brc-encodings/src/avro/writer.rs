@@ -4,9 +4,9 @@
 use super::NAME;
 use super::codec::{Codec, LARGEST_BLOCK};
 use super::container::{BlockHeader, Header, Sync, push_long, push_longer};
+use super::row_writer::AvroRowWriter;
 use super::schema;
 use super::table::COLUMNS;
-use super::values::AvroRowWriter;
 use crate::columnar;
 use crate::rows::{RowBuffer, RowEncoder};
 use brc_compress::Compressor;

@@ -48,10 +48,13 @@ impl OpenColumn {
         }
         let own_of_all = if is_decided { own } else { joined.form(&given) };
         let found = if is_decided { own } else { joined.form(&shared) }.filter(goes_with);
+        // Otherwise other values, with commas, tell what the points are.
+        let is_usual = joined.logical_type(false).is_some_and(LogicalType::is_numeric);
+        let is_open = own_of_all.is_none() && is_usual;
         match found {
-            Some(_) if own_of_all.is_none() && self.logical_type.is_float() => (None, Some(doubtful_points(name))),
-            Some(_) if own_of_all.is_none() && self.logical_type.scale() == 3 => (None, None),
-            Some(_) if own_of_all.is_none() && self.logical_type.scale() > 0 => (found, Some(assumed_thousands(name))),
+            Some(_) if is_open && self.logical_type.is_float() => (None, Some(doubtful_points(name))),
+            Some(_) if is_open && self.logical_type.scale() == 3 => (None, None),
+            Some(_) if is_open && self.logical_type.scale() > 0 => (found, Some(assumed_thousands(name))),
             _ => (found, None),
         }
     }
@@ -59,9 +62,10 @@ impl OpenColumn {
 
 /// The note about points that are read as decimal marks although another column has decimal commas.
 fn doubtful_points(name: &str) -> String {
+    let column = identifier::in_option(name);
     format!(
         "'{name}' is read with decimal points, because of its type; if they separate thousands, so that 1.234 is 1234, \
-         --decimal , reads them so"
+         --type '{column}=int64' reads them so"
     )
 }
 

@@ -327,7 +327,10 @@ fn look(sample: Piece<'_>, format: &TextFormat, columns: &[ColumnType]) -> Vec<C
 
 /// The note about a format for all columns that no column is read in.
 fn unused_format(columns: &[ColumnType], options: &OpenOptions) -> Option<String> {
-    let of_all = options.text.forms.times.iter().filter(|(column, _)| column.is_none()).map(|(_, form)| *form);
+    if options.text.all_strings || !options.text.types.is_empty() || options.schema.is_some() {
+        return None;
+    }
+    let mut of_all = options.text.forms.times.iter().filter(|(column, _)| column.is_none()).map(|(_, form)| *form);
     let is_used = |form: &TimeForm| {
         columns.iter().any(|column| match column {
             ColumnType::Fixed { form: own, .. } => *own == Some(Form::Time(*form)),
@@ -336,7 +339,7 @@ fn unused_format(columns: &[ColumnType], options: &OpenOptions) -> Option<String
             }
         })
     };
-    let form = of_all.filter(|form| !is_used(form)).last()?;
+    let form = of_all.rfind(|form| !is_used(form))?;
     Some(format!("no column is read in the format '{form}', because none has only values that fit it"))
 }
 

@@ -8,6 +8,7 @@
 
 mod column;
 mod columns;
+mod escapes;
 mod hex;
 mod number;
 mod object_layout;

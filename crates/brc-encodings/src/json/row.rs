@@ -1,7 +1,8 @@
 //! Parses one row: defines what a valid row is, and the error of an invalid one.
 
 use super::columns::{Column, Types};
-use super::syntax::{self, Member, ValueKind, unescape};
+use super::escapes::unescape;
+use super::syntax::{self, Member, ValueKind};
 use super::value;
 use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::{LogicalType, RowFault};

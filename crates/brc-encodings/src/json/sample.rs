@@ -1,10 +1,11 @@
 //! Infers the columns from the first rows of a text.
 
 use super::columns::ColumnEvidence;
+use super::escapes::unescape;
 use super::object_layout::{ObjectLayout, extend_prefix, text};
 use super::objects::ObjectsToLines;
 use super::row::key_of;
-use super::syntax::{self, Member, ValueKind, skip_spaces, unescape};
+use super::syntax::{self, Member, ValueKind, skip_spaces};
 use super::value;
 use crate::input::Input;
 use crate::text::{LONGEST_LINE, Newlines, Notes, Reline};

@@ -4,9 +4,10 @@
 //! on the type: numbers are numbers in any spelling, strings are never numbers, and dates and times are strings of
 //! their form.
 
+use super::escapes::unescape;
 use super::hex;
 use super::number;
-use super::syntax::{Member, ValueKind, compact, unescape};
+use super::syntax::{Member, ValueKind, compact};
 use crate::frames::has_any_64_bits;
 use brc_core::{LogicalType, RowFault, decimal, float32};
 use brc_text::infer::Seen;

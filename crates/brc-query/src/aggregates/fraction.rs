@@ -17,6 +17,7 @@ pub(super) struct Rank {
 
 /// A fraction as it is written; of its decimals 18 count.
 fn parts(text: &str) -> Option<u128> {
+    let text = text.strip_prefix('+').unwrap_or(text);
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if digits(whole) && digits(decimals) && decimals.len() <= 18 && whole.len() <= 18 {

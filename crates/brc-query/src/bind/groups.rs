@@ -13,6 +13,9 @@ use brc_core::{Field, LogicalType};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+/// The most characters of a constant whose product with any number of rows fits in 64 bits.
+const SMALL_DIGITS: usize = 6;
+
 /// The columns that groups have: keys, then aggregates as they are met.
 pub(crate) struct GroupScope<'a> {
     rows: RowScope<'a>,
@@ -47,15 +50,18 @@ impl<'a> GroupScope<'a> {
         self.aliases.entry(alias.to_owned()).or_insert_with(|| typed.clone());
     }
 
-    /// A sum of a column and a constant, of all rows, as the sum of the column, which a file may know, and the constant
-    /// as often as there are values.
+    /// A sum of a column and a small exact constant, of all rows, as the sum of the column, which a file may know, and the
+    /// constant as often as there are values: so often a larger one may not fit, and floats are rounded row by row.
     fn constant_apart(&self, call: &Call, function: &AggregateFunction, position: usize) -> Option<Syntax> {
         let [Syntax { kind: Kind::Call(inner), .. }] = call.arguments.as_slice() else { return None };
         let ([left, right], "+" | "-") = (inner.arguments.as_slice(), inner.name.as_str()) else { return None };
         if function.name != "sum" || call.distinct || !self.keys.is_empty() {
             return None;
         }
-        let is_number = |syntax: &Syntax| matches!(syntax.kind, Kind::Literal(Literal::Number(_)));
+        let is_number = |syntax: &Syntax| match &syntax.kind {
+            Kind::Literal(Literal::Number(number)) => !number.exponential && number.to_string().len() <= SMALL_DIGITS,
+            _ => false,
+        };
         let is_exact = |syntax: &Syntax| match &syntax.kind {
             Kind::Column(name) => self.rows.field(name).is_some_and(|field| is_exact_number(field.logical_type)),
             _ => false,

@@ -66,7 +66,12 @@ fn part(name: &[u8]) -> Option<Part> {
         "isoyear" => (|_, days, _| calendar::date_of(thursday(days)).0, true),
         "doy" => (|_, days, _| day_of_year(days), true),
         "epoch" => {
-            (|clock, days, units| days * calendar::DAY_SECONDS + within(clock, units, calendar::DAY_SECONDS), false)
+            // The sum fits, even if the product is below the least integer.
+            let epoch = |clock, days: i64, units| {
+                let midnight = days.wrapping_mul(calendar::DAY_SECONDS);
+                midnight.wrapping_add(within(clock, units, calendar::DAY_SECONDS))
+            };
+            (epoch, false)
         }
         "hour" => HOUR,
         "minute" => MINUTE,

@@ -12,8 +12,9 @@ use brc_kernels::direct::bounds;
 /// A number rounded to this many decimals.
 pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> Result<Bound, Mismatch> {
     let logical_type = number(arguments, 0)?;
+    let decimals = decimals.clamp(-400, 400);
     let Some(digits) = exact::digits(&arguments[0]) else {
-        let decimals = decimals.clamp(-400, 400) as i32;
+        let decimals = decimals as i32;
         return Ok(Bound::new(logical_type, move |views, rows| {
             let ViewData::Floats(values) = views[0].data else { return rows.floats(|row| views[0].float(row)) };
             let mut values = values.to_vec();

@@ -4,22 +4,20 @@
 //! data that people have nearly always lie within its range. What does not is added up in an integer of any length.
 //! Whether the values of a batch fit is checked once for all of them.
 
+use super::float_sum::{ExactSum, FloatSum, NORMAL, finest};
 use super::slots::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, Values};
 use crate::values::cells::Cells;
 use crate::values::error::BatchError;
-use crate::values::ratio::{nearest, nearest_small, power};
+use crate::values::ratio::power;
 use brc_kernels::accumulate::floats::{Exponents, FixedSum, Limbs, add_floats, add_run, exponents, parts};
 use brc_kernels::accumulate::table::Operand;
 use brc_kernels::accumulate::{UnknownGroup, each_run};
 use brc_kernels::cpu::Level;
-use num_bigint::{BigInt, BigUint};
+use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// The power of two of the unit that all floats are multiples of.
-const FINEST: i32 = -1074;
 
 /// Units are multiples of this power of two: so states of the same kind of values mostly have the same one.
 const STEP: i32 = 8;
@@ -32,9 +30,6 @@ const SLOTS_BELOW: i32 = 26;
 
 /// The most bits that a float may have in the upper of its slots, so that there is room for many.
 const UPPER_BITS: i32 = 46;
-
-/// Units by which scaling is exact: the result is a normal number.
-const NORMAL: Range<i32> = -900..800;
 
 /// The bits of a sum, less one, so that one more value never makes it wrap.
 const BITS: u32 = 126;
@@ -202,15 +197,6 @@ fn unit_below(exponent: i32) -> i32 {
     (exponent - BELOW).div_euclid(STEP) * STEP
 }
 
-/// `value * 2^exponent` in the finest units.
-fn finest(value: i128, exponent: i32) -> BigInt {
-    match u32::try_from(exponent - FINEST) {
-        Ok(left) => BigInt::from(value) << left,
-        // Only what was shifted up before lies below: nothing is lost.
-        Err(_) => BigInt::from(value) >> exponent.abs_diff(FINEST),
-    }
-}
-
 impl Accumulator for FloatSums {
     fn len(&self) -> usize {
         self.sums.len()
@@ -367,55 +353,6 @@ impl From<FloatSums> for Parts {
     fn from(FloatSums { sums, unit, rest, .. }: FloatSums) -> Self {
         let (counts, sums) = sums.into_iter().map(|sum| (sum.count, sum.sum)).unzip();
         Self { counts, sums, unit, rest }
-    }
-}
-
-/// The exact sum of some floats.
-#[derive(Debug, Clone)]
-pub(crate) struct FloatSum {
-    sum: ExactSum,
-    count: u64,
-}
-
-#[derive(Debug, Clone)]
-enum ExactSum {
-    /// In units of two to the power of `unit`.
-    Small { sum: i128, unit: i32 },
-    /// In the finest units.
-    Large(BigInt),
-    /// No number.
-    Special(f64),
-}
-
-impl FloatSum {
-    /// The nearest float.
-    pub(crate) fn value(&self) -> f64 {
-        self.over(1)
-    }
-
-    /// The float nearest to the mean.
-    pub(crate) fn mean(&self) -> f64 {
-        self.over(self.count)
-    }
-
-    /// The sum in units of two to the power of −1074, unless it is no number.
-    pub(crate) fn exact(&self) -> Option<BigInt> {
-        match &self.sum {
-            ExactSum::Small { sum, unit } => Some(finest(*sum, *unit)),
-            ExactSum::Large(sum) => Some(sum.clone()),
-            ExactSum::Special(_) => None,
-        }
-    }
-
-    fn over(&self, count: u64) -> f64 {
-        match &self.sum {
-            ExactSum::Small { sum, unit } if NORMAL.contains(unit) => {
-                nearest_small(*sum, count.into()) * power((*unit).into())
-            }
-            ExactSum::Small { sum, unit } => nearest(&(*sum).into(), &count.into(), (*unit).into()),
-            ExactSum::Large(sum) => nearest(sum, &BigUint::from(count), FINEST.into()),
-            ExactSum::Special(value) => *value,
-        }
     }
 }
 

@@ -10,7 +10,7 @@
 //! - what each kind implements (`Accumulator`), all kinds (`StateKind`): `mod.rs`; a column of any kind (`State`):
 //!   `state.rs`; values that states take: `incoming.rs`
 //! - counts, sums and bounds: `counts.rs`, `integers.rs`, `sums.rs`, `wide.rs`, `wide_sums.rs`, `float_sums.rs`,
-//!   `float_bounds.rs`, `bytes.rs`
+//!   `float_sum.rs`, `float_bounds.rs`, `bytes.rs`
 //! - states that share rows of accumulator slots while rows go by: `slots.rs`
 //! - variances and correlations: `moments.rs`, `pairs.rs`, `float_products.rs`, `big.rs`
 //! - distinct values, exactly and about: `distinct.rs`, `value_pairs.rs`, `code_bits.rs`, `sketch.rs`
@@ -27,6 +27,7 @@ mod distinct;
 mod extremes;
 mod float_bounds;
 mod float_products;
+mod float_sum;
 mod float_sums;
 mod frequencies;
 mod incoming;
@@ -47,7 +48,7 @@ mod values;
 mod wide;
 mod wide_sums;
 
-pub(crate) use float_sums::FloatSum;
+pub(crate) use float_sum::FloatSum;
 pub(crate) use incoming::Values;
 use incoming::{numbers_of, weighted_integers};
 pub(crate) use moments::Moment;

@@ -7,10 +7,10 @@ use brc_core::LogicalType;
 
 /// The null tokens of R, pandas, databases, spreadsheets and people, and the errors that spreadsheets write in place of a
 /// number. The empty one is `""` in quotes.
-const TOKENS: [&str; 43] = [
+const TOKENS: [&str; 42] = [
     "NaN", "nan", "", "NA", "N/A", "n/a", "na", "<NA>", "#N/A", "#NA", "NULL", "null", "Null", "(null)", "<null>",
-    "nil", "None", "none", "\\N", "-", "--", "---", ".", "..", "?", "N.A.", "NaT", "-nan", "(NULL)", "<NULL>",
-    "[NULL]", "[null]", "NIL", "NONE", "n.a.", "–", "—", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!",
+    "nil", "None", "none", "\\N", "-", "--", "---", ".", "..", "?", "N.A.", "NaT", "(NULL)", "<NULL>", "[NULL]",
+    "[null]", "NIL", "NONE", "n.a.", "–", "—", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!",
 ];
 
 /// The bits of `NaN` and `nan`, which are numbers among floats.

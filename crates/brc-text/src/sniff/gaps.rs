@@ -47,3 +47,12 @@ fn parts(line: &[u8]) -> Vec<Range<usize>> {
     }
     parts
 }
+
+/// Whether the parts of the first line are names of one or two words, and some of two: blanks alone would split these.
+pub(super) fn has_names_with_blanks(samples: &Samples<'_>, columns: usize) -> bool {
+    let Some(first) = samples.whole_lines().next() else { return false };
+    let names: Vec<&[u8]> = parts(first).into_iter().map(|part| &first[part]).collect();
+    let words = |name: &&[u8]| name.split(|byte| *byte == b' ').count();
+    let is_name = |name: &&[u8]| words(name) < 3 && name.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b' ');
+    names.len() == columns && names.iter().all(is_name) && names.iter().any(|name| words(name) == 2)
+}

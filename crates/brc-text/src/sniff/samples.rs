@@ -86,7 +86,9 @@ impl<'a> Samples<'a> {
     /// The likely comment prefix: one that some lines at the file's start have and others have not.
     pub(super) fn probable_comment(&self) -> Option<String> {
         let first = self.lines().next()?;
-        let of_box = || first.starts_with(b"+-").then_some(BOX);
+        // Around two columns or more.
+        let is_box = first.starts_with(b"+-") && memchr::memchr_iter(b'+', first).count() > 2;
+        let of_box = || is_box.then_some(BOX);
         let prefix = comment_prefix(first).or_else(of_box).unwrap_or("#");
         let is_comment = |line: &[u8]| line.starts_with(prefix.as_bytes());
         self.lines().any(|line| is_comment(line) != is_comment(first)).then(|| prefix.to_owned())
@@ -108,23 +110,6 @@ impl<'a> Samples<'a> {
     pub(super) fn whole_lines(&self) -> impl Iterator<Item = &[u8]> {
         let cut_off = usize::from(!self.is_whole());
         self.lines().take(self.lines().count().saturating_sub(cut_off))
-    }
-
-    /// Whether all lines begin with a blank, and some with several, as those that numbers of different lengths begin.
-    pub(super) fn are_indented(&self) -> bool {
-        let begins = |blanks: &'static [u8]| move |line: &[u8]| line.starts_with(blanks);
-        self.whole_lines().all(begins(b" ")) && self.whole_lines().any(begins(b"  "))
-    }
-
-    /// Whether all lines begin with whole numbers that are aligned at their ends, as those of `uniq -c` do.
-    pub(super) fn are_counted(&self) -> bool {
-        let end = |line: &[u8]| {
-            let start = line.iter().position(|byte| *byte != b' ')?;
-            let end = start + line[start..].iter().position(|byte| !byte.is_ascii_digit())?;
-            (end > start && line[end..].starts_with(b" ")).then_some(end)
-        };
-        let first = self.whole_lines().next().and_then(end);
-        self.are_indented() && first.is_some() && self.whole_lines().all(|line| end(line) == first)
     }
 
     /// Whether most lines contain runs of blanks, which align columns.

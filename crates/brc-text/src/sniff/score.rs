@@ -129,10 +129,7 @@ fn delimiters(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<(Delim
         Delimiter::Blanks => [&b"  "[..], b" \t", b"\t ", b"\t\t"].iter().any(|blanks| samples.contain(blanks)),
     };
     let splits_times = times::splitting(samples);
-    // Single blanks would begin each row with empty fields.
-    let is_indent = |delimiter: Delimiter| delimiter == Delimiter::Byte(b' ') && samples.are_indented();
-    let may_be =
-        |delimiter: Delimiter| occurs(delimiter) && !splits_times.contains(&delimiter) && !is_indent(delimiter);
+    let may_be = |delimiter: Delimiter| occurs(delimiter) && !splits_times.contains(&delimiter);
     DELIMITERS.iter().copied().filter(|(delimiter, _)| may_be(*delimiter)).collect()
 }
 
@@ -178,9 +175,6 @@ impl Candidate {
     }
 
     fn new(samples: &Samples<'_>, dialect: Dialect, prior: f64) -> Self {
-        // Numbers that align the lines, as those of `uniq -c`, leave no doubt that blanks are between columns.
-        let is_counted = dialect.delimiter == Delimiter::Blanks && samples.are_counted();
-        let prior = if is_counted { 1.0 } else { prior };
         let mut tables = samples.split(&dialect);
         samples.end().and_then(|end| footer::take_row_count(&mut tables[end]));
         if dialect.delimiter == Delimiter::Blanks

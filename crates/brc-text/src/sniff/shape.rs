@@ -31,7 +31,7 @@ pub(super) struct Shape {
 pub(super) fn aligned_columns(samples: &Samples<'_>, tables: &[SampleRows<'_>], narrow: usize) -> Option<usize> {
     let filled = tables.iter().flat_map(SampleRows::iter).filter(|row| !is_empty(row)).map(<[Cell<'_>]>::len);
     let least = filled.filter(|width| *width > narrow).min()?;
-    (least >= MIN_ALIGNED_COLUMNS && samples.are_aligned() || least > 1 && samples.are_counted()).then_some(least)
+    (least >= MIN_ALIGNED_COLUMNS && samples.are_aligned()).then_some(least)
 }
 
 /// The minimum number of columns of a table that is recognised by its alignment: lines of prose have as many words.

@@ -72,8 +72,8 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
     judge_sequence(row, below, &numbers, &names, is_even(&steps))
 }
 
-/// Judges a row of only numbers: 0, 1, 2 … above fractions, as some programs number the columns of a matrix, or
-/// successive years above others.
+/// Judges a row of only numbers in sequence: successive years above other values are names, and 0, 1, 2 … may be those of
+/// a matrix, or its first row.
 fn judge_numbers(row: &[Cell<'_>], below: &[&[Cell<'_>]], numbers: &[usize], steps: &[f64]) -> NumberNames {
     let follow = steps.len() + 1 >= MIN_EVEN && steps.iter().all(|step| *step == 1.0);
     if !follow || numbers.len() < row.len() || below.len() < MIN_ROWS || have_even(below, numbers) {
@@ -82,8 +82,6 @@ fn judge_numbers(row: &[Cell<'_>], below: &[&[Cell<'_>]], numbers: &[usize], ste
     let are_years = numbers.iter().all(|index| is_year(row[*index].bytes.trim_ascii()));
     if are_years && share_of_years(below, numbers) == 0.0 {
         NumberNames::Likely("successive years above other numbers")
-    } else if matches!(row[0].bytes, b"0" | b"1") && fractions(below, numbers) >= MIN_FRACTIONS {
-        NumberNames::Likely("whole numbers in sequence above fractions")
     } else {
         NumberNames::Possible
     }

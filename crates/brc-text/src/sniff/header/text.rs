@@ -119,15 +119,6 @@ fn is_usual_word(word: &[u8]) -> bool {
     USUAL.split(' ').any(|usual| [word, singular].contains(&usual.as_bytes()))
 }
 
-/// Whether a field is one or more words of small letters, perhaps with a number at the end: `v.old`, `period1`. A hash
-/// that begins with a letter has hardly two of them and no digit among them.
-fn are_words(field: &[u8]) -> bool {
-    let end = field.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
-    let words = &field[..end];
-    let is_letter = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-' | b'.' | b' ');
-    words.len() > 2 && words[0].is_ascii_lowercase() && words.iter().all(is_letter)
-}
-
 /// Whether a field resembles those below it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::sniff) enum Likeness {
@@ -138,8 +129,7 @@ pub(in crate::sniff) enum Likeness {
 
 impl Likeness {
     /// Compares what all fields below share: their length, digits, blanks, or the case of the first letter. A word of
-    /// small letters above fields of its length is unlike them if they have digits: `id` above `a1` and `a2`; and so are
-    /// words above fields that begin with digits: `period1` above `2024-07`.
+    /// small letters above fields of its length is unlike them if they have digits: `id` above `a1` and `a2`.
     pub(in crate::sniff) fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
         let others = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes);
         let others: Vec<&[u8]> = others.filter(|bytes| !bytes.is_empty()).collect();
@@ -156,9 +146,8 @@ impl Likeness {
             |has: &fn(&[u8]) -> bool| !cell.is_empty() && others.iter().all(|other| has(other)) && !has(cell.bytes);
         let is_word = cell.bytes.iter().all(u8::is_ascii_lowercase);
         let has_same_length = one_length && cell.bytes.len() == others[0].len();
-        let are_words_above_digits = are_words(cell.bytes) && others.iter().all(|other| other[0].is_ascii_digit());
-        let is_different = traits.iter().any(differs) || are_words_above_digits;
-        if has_same_length && !((is_word || are_words_above_digits) && is_different) {
+        let is_different = traits.iter().any(differs);
+        if has_same_length && !(is_word && is_different) {
             Likeness::Alike
         } else if one_length || is_different {
             Likeness::Unlike
