@@ -174,7 +174,7 @@ fn points_in_fractions_are_decimal_points() {
     // A value with a comma tells what the points are.
     place.write("t.csv", "x;y\n1,5;2,250\n2,5;2,255\n3,5;1.000\n");
     let found = place.run_of(&["query", "t.csv", "select max(y) as y", "--type", "y=float64", "--format", "jsonl"]);
-    assert_eq!(found.text(), "{\"y\":1000}\n");
+    assert_eq!(found.text(), "{\"y\":1000.0}\n");
 }
 
 #[test]
