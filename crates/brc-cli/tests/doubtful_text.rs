@@ -24,14 +24,14 @@ fn noted(outcome: &Outcome, words: &str) {
 #[test]
 fn years_above_text_are_a_header() {
     for (text, expected) in [
-        ("name,2019,2020\nA,soon,2\nB,3,x\n", "name,2019,2020\nA,soon,2\nB,3,x\n"),
+        ("name,2019,2020\nA,n.a.,2\nB,3,x\n", "name,2019,2020\nA,n.a.,2\nB,3,x\n"),
         ("geo\\time\t2019 \t2020 \t2021 \nDE\t12.3 b\t: \t1\nFR\t: \t2.5 e\t: \n", "geo\\time,2019,2020,2021\n"),
     ] {
         let found = query(text, "select *").text();
         assert!(found.starts_with(expected), "{found}");
     }
     // Years below, too, or numbers that are none.
-    for text in ["A,2019,x\nB,2020,y\nC,2021,z\n", "A,7,12\nB,soon,2\nC,3,x\n"] {
+    for text in ["A,2019,x\nB,2020,y\nC,2021,z\n", "A,7,12\nB,n.a.,2\nC,3,x\n"] {
         assert_eq!(query(text, "select count(*) as n").text(), "n\n3\n", "{text}");
     }
 }
@@ -809,9 +809,9 @@ fn a_first_field_may_be_longer_than_the_sample() {
 #[test]
 fn sizes_of_text_that_may_be_meant_as_numbers_or_dates_are_noted() {
     let place = Place::new();
-    place.write("t.csv", "d,amount,x,n\n05/06/2024,1,9,1\n06/07/2023,2,10,2\n12/01/2022,3,soon,3\n");
+    place.write("t.csv", "d,amount,x,n\n05/06/2024,1,9,1\n06/07/2023,2,10,2\n12/01/2022,3,n.a.,3\n");
     let day = "note: 'd' is text because it may be written as %d/%m/%Y or as %m/%d/%Y; use --date-format";
-    let x = "note: 'x' is text because of 'soon' (1 of 3 values, line 4); use try_cast(x as int64)";
+    let x = "note: 'x' is text because of 'n.a.' (1 of 3 values, line 4); use try_cast(x as int64)";
     for (question, expected) in [
         ("select * where d > '2024-01-01'", day),
         ("select * where d between '01/01/2022' and '31/12/2022'", day),

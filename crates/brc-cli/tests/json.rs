@@ -180,9 +180,9 @@ fn a_value_that_makes_a_column_text_is_named() {
         let piped = place.pipe_of(&["query", "-", "select max(p)"], rows.as_bytes());
         assert!(piped.stderr.contains("most of its first values are int64; try_cast(p as int64)"), "{}", piped.stderr);
     }
-    place.write("more.json", "{\"p\":1.5}\n".repeat(20) + "{}\n{\"p\":null}\n{\"p\":\"soon\"}\n");
+    place.write("more.json", "{\"p\":1.5}\n".repeat(20) + "{}\n{\"p\":null}\n{\"p\":\"n.a.\"}\n");
     let converted = place.run("convert more.json more.csv");
-    let reason = "'p' is text because of '\"soon\"' (1 of 21 values, line 23); use try_cast(p as decimal(18,1))";
+    let reason = "'p' is text because of '\"n.a.\"' (1 of 21 values, line 23); use try_cast(p as decimal(18,1))";
     assert!(converted.stderr.contains(reason), "{}", converted.stderr);
     place.write("words.json", "{\"p\":\"a\"}\n{\"p\":\"1\"}\n");
     assert_eq!(place.run_of(&["query", "words.json", "select max(p)"]).stderr, "");

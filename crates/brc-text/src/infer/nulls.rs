@@ -7,10 +7,10 @@ use brc_core::LogicalType;
 
 /// The null tokens of R, pandas, databases, spreadsheets and people, and the errors that spreadsheets write in place of a
 /// number. The empty one is `""` in quotes.
-const TOKENS: [&str; 42] = [
+const TOKENS: [&str; 41] = [
     "NaN", "nan", "", "NA", "N/A", "n/a", "na", "<NA>", "#N/A", "#NA", "NULL", "null", "Null", "(null)", "<null>",
     "nil", "None", "none", "\\N", "-", "--", "---", ".", "..", "?", "N.A.", "NaT", "(NULL)", "<NULL>", "[NULL]",
-    "[null]", "NIL", "NONE", "n.a.", "–", "—", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!",
+    "[null]", "NIL", "NONE", "–", "—", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!",
 ];
 
 /// The bits of `NaN` and `nan`, which are numbers among floats.
@@ -26,8 +26,11 @@ impl NullTokenSet {
 
     /// The set of the token that a value equals; `None` if it equals none.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
+        if text.first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
         let longest = TOKENS.iter().map(|token| token.len()).max()?;
-        if text.len() > longest || text.first().is_some_and(u8::is_ascii_digit) {
+        if text.len() > longest {
             return None;
         }
         TOKENS.iter().position(|token| token.as_bytes() == text).map(|token| Self(1 << token))
