@@ -216,6 +216,9 @@ fn columns_have_the_values_of_their_rows() {
         ("select quantile_cont(cast(\"y y\" as date), 0.25) as q where x < 1", "1970-01-01 12:00:00"),
         ("select quantile_cont(x, 0.5), median(cast(\"y y\" as date)) where x > 100", "null null"),
         ("select if(s = 'a' and t = 'two', 1, 0) as k, count(*) group by k", "0 9; 1 1"),
+        ("select quantile_cont(x, '+0.25') as q, round(max(x), -9223372036854775808) as r", "0.625 0"),
+        ("select max(extract(epoch from cast(-9223372036854775807 - 1 as timestamp(0)))) as e", "-9223372036854775808"),
+        ("select sum(\"y y\" + 9000000000000000000) - sum(\"y y\") as s", "90000000000000000000"),
     ] {
         check(text, expected);
     }
