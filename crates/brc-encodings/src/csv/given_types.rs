@@ -42,19 +42,18 @@ impl OpenColumn {
         let is_decided = own.is_some() || self.seen.decimal(&GivenForms::default()).is_some();
         let joined = inference.learn_given(name, self.seen);
         let shared = GivenForms { likely_decimal: inference.likely_decimal(), ..given };
-        let goes_with = |form: &Form| form.goes_with(self.logical_type);
         if let Some(likely) = self.likely {
             return (Some(likely), None);
         }
-        let own_of_all = if is_decided { own } else { joined.form(&given) };
-        let found = if is_decided { own } else { joined.form(&shared) }.filter(goes_with);
-        // Otherwise other values, with commas, tell what the points are.
-        let is_usual = joined.logical_type(false).is_some_and(LogicalType::is_numeric);
-        let is_open = own_of_all.is_none() && is_usual;
-        match found {
-            Some(_) if is_open && self.logical_type.is_float() => (None, Some(doubtful_points(name))),
-            Some(_) if is_open && self.logical_type.scale() == 3 => (None, None),
-            Some(_) if is_open && self.logical_type.scale() > 0 => (found, Some(assumed_thousands(name))),
+        let found = if is_decided { own } else { joined.form(&shared) };
+        let found = found.filter(|form| form.goes_with(self.logical_type));
+        // Otherwise values of this column, such as those with commas, tell what the points are.
+        let is_usual = || joined.logical_type(false).is_some_and(LogicalType::is_numeric);
+        let is_assumed = found.is_some() && !is_decided && joined.form(&given).is_none() && is_usual();
+        match (self.logical_type.is_float(), self.logical_type.scale()) {
+            (true, _) if is_assumed => (None, Some(doubtful_points(name))),
+            (false, 3) if is_assumed => (None, None),
+            (false, 1..) if is_assumed => (found, Some(assumed_thousands(name))),
             _ => (found, None),
         }
     }

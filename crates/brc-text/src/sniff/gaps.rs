@@ -4,6 +4,7 @@
 //! Such a text is read by single blanks or not split at all; a note tells how to make tabs of the gaps.
 
 use super::samples::Samples;
+use super::shape::most_common;
 use std::ops::Range;
 
 /// The maximum number of lines that are examined, and the least that tell anything.
@@ -15,7 +16,7 @@ const MIN_LINES: usize = 3;
 pub(super) fn columns(samples: &Samples<'_>) -> Option<usize> {
     let lines: Vec<&[u8]> = samples.whole_lines().take(LINES).collect();
     let parts: Vec<Vec<Range<usize>>> = lines.iter().map(|line| parts(line)).collect();
-    let usual = parts.iter().map(Vec::len).max_by_key(|width| parts.iter().filter(|of| of.len() == *width).count())?;
+    let usual = most_common(parts.iter().map(Vec::len));
     let rows = || lines.iter().zip(&parts).filter(|(_, of_line)| of_line.len() == usual);
     let count = rows().count();
     // In characters, which may have several bytes.

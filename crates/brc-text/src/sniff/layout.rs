@@ -111,16 +111,16 @@ impl Layout {
         };
         let header = header::judge(&tables, first, width, dialect.delimiter);
         let start = tables.first().filter(|_| may_skip);
-        let above_units = start.and_then(|table| names_above(table, first, &header));
-        let above_rule = start.and_then(|table| names_above_rule(table, first, width));
-        let (first, header) = match (&above_units, &above_rule) {
-            (Some((_, below)), _) => (*below, header::judge(&tables, *below, width, dialect.delimiter)),
-            (None, Some((_, below))) => {
-                (*below, header::judge(&tables, *below, width, dialect.delimiter).without_names())
+        let names_row = start
+            .and_then(|table| names_above(table, first, &header).or_else(|| names_above_rule(table, first, width)));
+        let (first, header) = match &names_row {
+            Some((names, below)) => {
+                let below_names = header::judge(&tables, *below, width, dialect.delimiter);
+                let is_ruled = names.place == NamesPlace::AboveRule;
+                (*below, if is_ruled { below_names.without_names() } else { below_names })
             }
-            (None, None) => (first, header),
+            None => (first, header),
         };
-        let names_row = above_units.or(above_rule);
         let preamble_lines = tables.first().filter(|_| first > filled).map_or(0, |table| lines_before(table, first));
         let described = first + 1..first + 1 + header.described;
         let are_next = |table: &&SampleRows<'_>| {

@@ -156,7 +156,7 @@ fn are_keys(rows: &[&[Cell<'_>]]) -> bool {
 }
 
 /// The most common width; the greater of equally common ones, because titles are narrow.
-fn most_common(widths: impl Iterator<Item = usize>) -> usize {
+pub(super) fn most_common(widths: impl Iterator<Item = usize>) -> usize {
     let mut counts = BTreeMap::new();
     for width in widths {
         *counts.entry(width).or_insert(0_usize) += 1;

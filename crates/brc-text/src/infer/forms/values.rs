@@ -1,11 +1,11 @@
 //! What values in forms other than the usual one require.
 
-use super::super::{
-    ENDS_IN_ZERO, FLOAT, FLOAT_OR_NUMBER, FORMED_NUMBER, FORMED_TIME, GROUPED, INEXACT, NEGATIVE, OF_INTEGERS,
-    SHORT_GROUP, SHORT_LEAD, SPACED_DIGITS, Seen, TEXT, times,
-};
 use super::{FORMS, FormSet, Forms, GIVEN, GIVEN_DATE, GIVEN_NUMBER, GIVEN_TIMESTAMP, number_forms};
 use crate::form::{GivenForms, GivenNumber, NumberForm, Parts, TimeForm};
+use crate::infer::{
+    ENDS_IN_ZERO, FLOAT, FLOAT_OR_NUMBER, FORMED_NUMBER, FORMED_TIME, GROUPED, INEXACT, NEGATIVE, OF_INTEGERS,
+    SHORT_GROUP, SHORT_LEAD, SPACED_DIGITS, Seen, TEXT, numbers, times,
+};
 use brc_core::TimeUnit;
 
 /// What a number or time in a detected form requires.
@@ -85,7 +85,7 @@ fn number(text: &[u8], given: Option<GivenNumber>) -> Option<Seen> {
 /// What a number requires, after conversion to the usual form.
 fn of_number(text: &[u8], form: NumberForm) -> Option<Seen> {
     let mut canonical = [0; NumberForm::MAX_BYTES];
-    let seen = crate::infer::numbers::seen(form.canonical(text, &mut canonical)?)?;
+    let seen = numbers::seen(form.canonical(text, &mut canonical)?)?;
     (seen.flags & FLOAT_OR_NUMBER != 0).then_some(seen)
 }
 

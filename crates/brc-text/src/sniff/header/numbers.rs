@@ -76,7 +76,7 @@ pub(super) fn judge(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) 
 /// a matrix, or its first row.
 fn judge_numbers(row: &[Cell<'_>], below: &[&[Cell<'_>]], numbers: &[usize], steps: &[f64]) -> NumberNames {
     let follow = steps.len() + 1 >= MIN_EVEN && steps.iter().all(|step| *step == 1.0);
-    if !follow || numbers.len() < row.len() || below.len() < MIN_ROWS || have_even(below, numbers) {
+    if !follow || numbers.len() < row.len() || below.len() < MIN_ROWS || ordered(below, numbers, is_even) > 0 {
         return NumberNames::Unlikely;
     }
     let are_years = numbers.iter().all(|index| is_year(row[*index].bytes.trim_ascii()));
@@ -85,13 +85,6 @@ fn judge_numbers(row: &[Cell<'_>], below: &[&[Cell<'_>]], numbers: &[usize], ste
     } else {
         NumberNames::Possible
     }
-}
-
-/// Whether some row has evenly spaced numbers in these columns.
-fn have_even(rows: &[&[Cell<'_>]], columns: &[usize]) -> bool {
-    let is_one =
-        |row: &&[Cell<'_>]| steps(columns.iter().filter_map(|column| row.get(*column))).is_some_and(|it| is_even(&it));
-    rows.iter().any(is_one)
 }
 
 /// Judges `numbers` that ascend, next to `names`; without any above row names.
@@ -135,9 +128,14 @@ fn begins_with_names(rows: &[&[Cell<'_>]]) -> bool {
 
 /// Whether more than a tenth of the rows have numbers in order in these columns.
 fn are_sorted(rows: &[&[Cell<'_>]], columns: &[usize]) -> bool {
+    ordered(rows, columns, is_sorted) * 10 > rows.len()
+}
+
+/// The number of rows with numbers in these columns whose differences are so.
+fn ordered(rows: &[&[Cell<'_>]], columns: &[usize], are_so: fn(&[f64]) -> bool) -> usize {
     let is_one =
-        |row: &&&[Cell<'_>]| steps(columns.iter().map(|column| &row[*column])).is_some_and(|steps| is_sorted(&steps));
-    rows.iter().filter(is_one).count() * 10 > rows.len()
+        |row: &&&[Cell<'_>]| steps(columns.iter().map(|column| &row[*column])).is_some_and(|steps| are_so(&steps));
+    rows.iter().filter(is_one).count()
 }
 
 /// Whether the fields in these columns have digits only.
